@@ -3,8 +3,10 @@ package frame
 import (
 	"bytes"
 	"context"
+	"encoding/hex"
 	"fmt"
-	"io/fs"
+	"io"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -100,6 +102,40 @@ func (o *options) storage() *OpenOptions {
 	}
 	return e
 }
+
+// content returns all decoded bytes.
+func content(t testing.TB, f *Frame) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if _, err := io.Copy(&b, f.Content(t.Context())); err != nil {
+		t.Fatalf("%s: %v", f.Path(), err)
+	}
+	return b.Bytes()
+}
+
+// must fails the test at once when there is an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// verify checks that a frame has no faults.
+func verify(t testing.TB, f *Frame) {
+	t.Helper()
+	must(t, f.Verify(context.Background(), func(err error) error { return err }))
+}
+
+// unhex decodes lines of hexadecimal digits and spaces.
+func unhex(t *testing.T, lines ...string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.ReplaceAll(strings.Join(lines, ""), " ", ""))
+	must(t, err)
+	return b
+}
+
+const emptyTrailer = "94 01 93 cd0006 de0000 dc0000 ce00000023 d800 00000000000000000000000000000000"
 
 // window is the part of a Storage from a byte on.
 type window struct {
@@ -199,18 +235,6 @@ func appendTo(f *Frame, dst []byte) ([]byte, error) {
 		return dst, err
 	}
 	return w.Bytes(), nil
-}
-
-// metaLayer returns the content of a metalayer, or nil.
-func metaLayer(f *Frame, name string) ([]byte, error) {
-	s := f.snap.Load()
-	if s == nil {
-		return nil, f.errClosed()
-	}
-	if i := findLayer(s.meta, name); i >= 0 {
-		return s.meta[i].Content, nil
-	}
-	return nil, fs.ErrNotExist
 }
 
 // TestSimulated checks the simulated system itself with a frame of each kind.

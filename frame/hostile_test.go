@@ -15,6 +15,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/internal/race"
 )
 
@@ -84,7 +85,7 @@ func allocated(f func()) uint64 {
 
 // TestTruncated cuts frames after each byte.
 func TestTruncated(t *testing.T) {
-	names, frames := contiguousFixtures(t, 2000)
+	names, frames := manifest.Contiguous(t, 2000)
 	if len(names) < 10 {
 		t.Fatal(names)
 	}
@@ -105,7 +106,7 @@ func TestTruncated(t *testing.T) {
 
 // TestChangedBytes changes bytes of frames at random. Reading must return data, or an error that names the part.
 func TestChangedBytes(t *testing.T) {
-	names, frames := contiguousFixtures(t, 8000)
+	names, frames := manifest.Contiguous(t, 8000)
 	rng := rand.New(rand.NewPCG(7, 7))
 	tries := 20000
 	if testing.Short() || race.Enabled || runtime.GOARCH == "s390x" {
@@ -316,7 +317,7 @@ func (b *bomb) Sync() error                        { b.t.Error("synced"); return
 
 // TestReadOnly checks that frames opened for reading, and those that are edited without success, are not written.
 func TestReadOnly(t *testing.T) {
-	for _, c := range allFixtures(t)[:60] {
+	for _, c := range manifest.Frames(t)[:60] {
 		before, err := os.Stat(c.Path)
 		must(t, err)
 		f, err := Open(t.Context(), c.Path, nil)
@@ -336,7 +337,7 @@ func TestReadOnly(t *testing.T) {
 			t.Errorf("%s was written", c.File)
 		}
 	}
-	_, frames := contiguousFixtures(t, 8000)
+	_, frames := manifest.Contiguous(t, 8000)
 	for _, b := range frames {
 		s := &bomb{t: t}
 		_, err := s.Memory.WriteAt(b, 0)
@@ -367,7 +368,7 @@ func TestNotFrames(t *testing.T) {
 	if _, err := Open(t.Context(), filepath.Join(dir, "none"), nil); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	for _, c := range allFixtures(t) {
+	for _, c := range manifest.Frames(t) {
 		if fi, err := os.Stat(c.Path); err != nil || !fi.IsDir() {
 			continue
 		}
@@ -380,7 +381,7 @@ func TestNotFrames(t *testing.T) {
 
 // FuzzOpen opens any bytes as a frame, reads all of it, verifies it, and edits a copy.
 func FuzzOpen(f *testing.F) {
-	_, frames := contiguousFixtures(f, 1500)
+	_, frames := manifest.Contiguous(f, 1500)
 	for _, b := range frames {
 		f.Add(b)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -360,7 +361,7 @@ func mappedFrame(t *testing.T, o *options) (f *Frame, data []byte) {
 
 // TestMmap reads frames of all kinds that are shown as memory, where the system can.
 func TestMmap(t *testing.T) {
-	names, frames := contiguousFixtures(t, 1<<15)
+	names, frames := manifest.Contiguous(t, 1<<15)
 	for i, b := range frames {
 		name := filepath.Join(t.TempDir(), "f")
 		must(t, os.WriteFile(name, b, 0o666))

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 )
 
@@ -112,4 +113,30 @@ func decode(t testing.TB, folder string, v any) string {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// Frames returns the frames of all folders of testdata.
+func Frames(t testing.TB) []Case {
+	t.Helper()
+	return slices.DeleteFunc(append(Read(t, "python-blosc2"), Read(t, "legacy")...), func(c Case) bool { return c.Kind == "chunk" })
+}
+
+// Contiguous returns the names and the bytes of the contiguous frames up to a size in bytes.
+func Contiguous(t testing.TB, most int64) (names []string, frames [][]byte) {
+	t.Helper()
+	for _, c := range Frames(t) {
+		fi, err := os.Stat(c.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fi.IsDir() || fi.Size() > most {
+			continue
+		}
+		b, err := os.ReadFile(c.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names, frames = append(names, c.File), append(frames, b)
+	}
+	return names, frames
 }

@@ -1,4 +1,4 @@
-package frame
+package frametest
 
 import (
 	"bytes"
@@ -14,14 +14,16 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/meta"
 )
 
 // salvaged is what Salvage has made of bytes or of a directory.
 type salvaged struct {
-	Salvaged
-	f      *Frame
+	frame.Salvaged
+	f      *frame.Frame
 	err    error
 	told   []string
 	unsure bool
@@ -38,7 +40,7 @@ func salvage(t testing.TB, b []byte) salvaged {
 
 func salvagePath(t testing.TB, name string) (r salvaged) {
 	t.Helper()
-	r.f, r.Salvaged, r.err = Salvage(context.Background(), filepath.Join(t.TempDir(), "new"), name, func(err error) { r.told = append(r.told, err.Error()) }, &CreateOptions{NoSync: true, Concurrency: 1})
+	r.f, r.Salvaged, r.err = frame.Salvage(context.Background(), filepath.Join(t.TempDir(), "new"), name, func(err error) { r.told = append(r.told, err.Error()) }, &frame.CreateOptions{NoSync: true, Concurrency: 1})
 	if r.err == nil {
 		t.Cleanup(func() { r.f.Close() })
 		must(t, r.f.Verify(context.Background(), func(err error) error {
@@ -56,26 +58,26 @@ func salvagePath(t testing.TB, name string) (r salvaged) {
 }
 
 // wreckage makes a frame of n chunks of 160 bytes, the last of 80, in an array of one dimension, with dead bytes.
-func wreckage(t testing.TB, o options, n int) (b []byte, want [][]byte) {
+func wreckage(t testing.TB, o frame.CreateOptions, n int) (b []byte, want [][]byte) {
 	t.Helper()
 	rec := meta.Array{Shape: []int64{int64(40 * n)}, ChunkShape: []int32{40}, BlockShape: []int32{20}, DType: "<i4"}
 	record, err := rec.Append(nil)
 	must(t, err)
 	o.Params, o.ChunkSize = chunk.Params{TypeSize: 4, BlockSize: 80}, 160
 	o.Meta = []meta.Layer{{Name: "b2nd", Content: record}, {Name: "m", Content: []byte("fixed")}}
-	m := NewMemory(nil)
-	f, err := Create(t.Context(), "", (&o).memory())
+	m := frame.NewMemory(nil)
+	f, err := frame.Create(t.Context(), "", &o)
 	must(t, err)
 	b, err = appendTo(f, nil)
 	must(t, err)
 	m.WriteAt(b, 0)
-	f, err = EditStorage(t.Context(), m, nil)
+	f, err = frame.EditStorage(t.Context(), m, nil)
 	must(t, err)
 	for i := range n {
 		must(t, f.Append(t.Context(), small(i)))
 		want = append(want, small(i))
 	}
-	must(t, one(f).SetVLMeta("v", []byte("value")))
+	must(t, change(f, func(b *frame.Batch) error { return b.SetVLMeta("v", []byte("value")) }))
 	return slices.Clone(m.Bytes()), want
 }
 
@@ -83,11 +85,10 @@ func wreckage(t testing.TB, o options, n int) (b []byte, want [][]byte) {
 func TestSalvage(t *testing.T) {
 	const n = 12
 	for _, sums := range []bool{false, true} {
-		b, chunks := wreckage(t, options{Checksums: sums}, n)
-		f, err := OpenBytes(b, nil)
+		b, chunks := wreckage(t, frame.CreateOptions{Checksums: sums}, n)
+		f, err := frame.OpenBytes(b, nil)
 		must(t, err)
-		s := f.snap.Load()
-		index, trailer := s.indexPos(), s.indexPos()
+		index, trailer := indexPos(b), indexPos(b)
 		for h, err := coder.ParseHeader(b[index:], int64(len(b))); err == nil; err = errors.New("once") {
 			trailer += int64(h.CBytes)
 		}
@@ -162,10 +163,8 @@ func TestSalvage(t *testing.T) {
 // there.
 func TestSalvageFields(t *testing.T) {
 	const n = 6
-	b, chunks := wreckage(t, options{}, n)
-	f, err := OpenBytes(b, nil)
-	must(t, err)
-	index := f.snap.Load().indexPos()
+	b, chunks := wreckage(t, frame.CreateOptions{}, n)
+	index := indexPos(b)
 	for _, c := range []struct {
 		what     string
 		from, to int
@@ -204,14 +203,14 @@ func TestSalvageFields(t *testing.T) {
 // TestSalvageReaching gives a chunk a size that reaches over the next one, which still decodes, in a frame without an
 // index.
 func TestSalvageReaching(t *testing.T) {
-	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+	f, err := frame.CreateFunc(t.Context(), "", func(b *frame.Batch) error {
 		for i := range 4 {
 			if err := b.Append(t.Context(), bytes.Repeat(small(i), 25)); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, &CreateOptions{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}})
+	}, &frame.CreateOptions{ChunkSize: 4000, Params: chunk.Params{TypeSize: 4}})
 	must(t, err)
 	want := content(t, f)
 	b, err := appendTo(f, nil)
@@ -222,8 +221,8 @@ func TestSalvageReaching(t *testing.T) {
 		t.Fatalf("%d bytes: not compressed", info.CBytes)
 	}
 	b[info.Off+13]++
+	index := indexPos(b)
 	clear(b[:20])
-	index := f.snap.Load().indexPos()
 	clear(b[index : index+32])
 	if r := salvage(t, b); r.err != nil || !bytes.Equal(r.whole, want) {
 		t.Errorf("%+v: %d bytes, want %d: %v", r.Salvaged, len(r.whole), len(want), r.err)
@@ -233,14 +232,14 @@ func TestSalvageReaching(t *testing.T) {
 // TestSalvageForms salvages frames with chunks of any size, blocks of any size, special values, and chunks in another
 // order than that of their positions, without header or index.
 func TestSalvageForms(t *testing.T) {
-	make := func(o options, fill func(b *Batch) error) []byte {
-		f, err := CreateFunc(t.Context(), "", fill, (&o).memory())
+	make := func(o frame.CreateOptions, fill func(b *frame.Batch) error) []byte {
+		f, err := frame.CreateFunc(t.Context(), "", fill, &o)
 		must(t, err)
 		b, err := appendTo(f, nil)
 		must(t, err)
 		return b
 	}
-	variable := func(b *Batch) error {
+	variable := func(b *frame.Batch) error {
 		for i := range 6 {
 			if err := b.Append(t.Context(), small(i)[:(i*7%5+1)*32]); err != nil {
 				return err
@@ -250,27 +249,27 @@ func TestSalvageForms(t *testing.T) {
 	}
 	for _, c := range []struct {
 		what string
-		o    options
-		fill func(b *Batch) error
+		o    frame.CreateOptions
+		fill func(b *frame.Batch) error
 	}{
-		{"variable", options{Params: chunk.Params{TypeSize: 4}}, variable},
-		{"blocks", options{}, func(b *Batch) error {
+		{"variable", frame.CreateOptions{Params: chunk.Params{TypeSize: 4}}, variable},
+		{"blocks", frame.CreateOptions{}, func(b *frame.Batch) error {
 			return errors.Join(b.AppendBlocks(t.Context(), [][]byte{small(1), small(2)[:7]}), b.AppendBlocks(t.Context(), [][]byte{small(3)}))
 		}},
-		{"specials", options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+		{"specials", frame.CreateOptions{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *frame.Batch) error {
 			zeros, err := chunk.EncodeSpecial(nil, chunk.Zeros, 160, nil, chunk.Params{TypeSize: 4})
 			return errors.Join(err, b.Append(t.Context(), small(1)), b.AppendRaw(t.Context(), zeros), b.Append(t.Context(), small(2)), b.AppendRaw(t.Context(), zeros))
 		}},
-		{"order", options{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *Batch) error {
+		{"order", frame.CreateOptions{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160}, func(b *frame.Batch) error {
 			return errors.Join(b.Append(t.Context(), small(1)), b.Insert(t.Context(), 0, small(2)), b.Insert(t.Context(), 1, small(3)), b.Append(t.Context(), small(4)))
 		}},
-		{"typesize 8", options{Params: chunk.Params{TypeSize: 8}}, variable},
+		{"typesize 8", frame.CreateOptions{Params: chunk.Params{TypeSize: 8}}, variable},
 	} {
 		for _, header := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s-%v", c.what, header), func(t *testing.T) {
 				c.o.Concurrency = 1
 				b := make(c.o, c.fill)
-				f, err := OpenBytes(b, nil)
+				f, err := frame.OpenBytes(b, nil)
 				must(t, err)
 				want := content(t, f)
 				n := f.NumChunks()
@@ -294,7 +293,7 @@ func TestSalvageSparse(t *testing.T) {
 	for _, what := range []string{"nothing", "a chunk", "a file", "the index", "the index file"} {
 		dir := filepath.Join(t.TempDir(), "x")
 		var want [][]byte
-		f, err := CreateFunc(t.Context(), dir, func(b *Batch) error {
+		f, err := frame.CreateFunc(t.Context(), dir, func(b *frame.Batch) error {
 			for i := range 5 {
 				want = append(want, small(i))
 				if err := b.Append(t.Context(), small(i)); err != nil {
@@ -302,9 +301,8 @@ func TestSalvageSparse(t *testing.T) {
 				}
 			}
 			return b.SetVLMeta("v", []byte("value"))
-		}, &CreateOptions{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}})
+		}, &frame.CreateOptions{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}})
 		must(t, err)
-		head := f.Info().FrameLen
 		must(t, f.Close())
 		lost, vl := 0, true
 		switch what {
@@ -318,9 +316,8 @@ func TestSalvageSparse(t *testing.T) {
 			name := filepath.Join(dir, indexFile)
 			b, err := os.ReadFile(name)
 			must(t, err)
-			h, err := parseHeader(b, head)
-			must(t, err)
-			clear(b[h.headerLen : h.headerLen+10])
+			n := endOfHeader(b)
+			clear(b[n : n+10])
 			must(t, os.WriteFile(name, b, 0o666))
 		case "the index file":
 			must(t, os.Remove(filepath.Join(dir, indexFile)))
@@ -341,7 +338,7 @@ func TestSalvageSparse(t *testing.T) {
 func TestSalvageSparseEntries(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "x")
 	var want []byte
-	f, err := CreateFunc(t.Context(), dir, func(b *Batch) error {
+	f, err := frame.CreateFunc(t.Context(), dir, func(b *frame.Batch) error {
 		for i := range 5 {
 			want = append(want, small(i)...)
 			if err := b.Append(t.Context(), small(i)); err != nil {
@@ -349,23 +346,22 @@ func TestSalvageSparseEntries(t *testing.T) {
 			}
 		}
 		return nil
-	}, &CreateOptions{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}})
+	}, &frame.CreateOptions{Sparse: true, NoSync: true, Params: chunk.Params{TypeSize: 4}})
 	must(t, err)
 	head := f.Info().FrameLen
 	must(t, f.Close())
 	name := filepath.Join(dir, indexFile)
 	b, err := os.ReadFile(name)
 	must(t, err)
-	h, err := parseHeader(b, head)
-	must(t, err)
-	plain, err := chunk.Decode(nil, b[h.headerLen:])
+	n := endOfHeader(b)
+	plain, err := chunk.Decode(nil, b[n:])
 	must(t, err)
 	plain[8*1], plain[8*3] = 0, 99 // the same as another, and no file
-	x, err := coder.ParseHeader(b[h.headerLen:], head)
+	x, err := coder.ParseHeader(b[n:], head)
 	must(t, err)
 	out, err := coder.Encode(nil, plain, coder.IndexParams(), nil)
 	must(t, err)
-	b = slices.Concat(b[:h.headerLen], out, b[h.headerLen+x.CBytes:])
+	b = slices.Concat(b[:n], out, b[n+x.CBytes:])
 	binary.BigEndian.PutUint64(b[offFrameLen:], uint64(len(b)))
 	must(t, os.WriteFile(name, b, 0o666))
 	r := salvagePath(t, dir)
@@ -379,7 +375,7 @@ func TestAppendOddSpecial(t *testing.T) {
 	for _, special := range []chunk.Special{chunk.NaNs, chunk.Uninit} {
 		c, err := chunk.EncodeSpecial(nil, special, 484, nil, chunk.Params{TypeSize: 4})
 		must(t, err)
-		f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.AppendRaw(t.Context(), c) }, &CreateOptions{Params: chunk.Params{TypeSize: 5}})
+		f, err := frame.CreateFunc(t.Context(), "", func(b *frame.Batch) error { return b.AppendRaw(t.Context(), c) }, &frame.CreateOptions{Params: chunk.Params{TypeSize: 5}})
 		must(t, err)
 		want, err := chunk.Decode(nil, c)
 		must(t, err)
@@ -390,13 +386,13 @@ func TestAppendOddSpecial(t *testing.T) {
 }
 
 // Info returns that of the new frame.
-func (r *salvaged) Info() Info { return r.f.Info() }
+func (r *salvaged) Info() frame.Info { return r.f.Info() }
 
 // TestSalvageCut cuts a frame at every length, and zeros a piece at every place: Salvage must not fail as long as one
 // chunk is whole, and all whole chunks must be there.
 func TestSalvageCut(t *testing.T) {
-	b, chunks := wreckage(t, options{}, 3)
-	f, err := OpenBytes(b, nil)
+	b, chunks := wreckage(t, frame.CreateOptions{}, 3)
+	f, err := frame.OpenBytes(b, nil)
 	must(t, err)
 	var ends []int64
 	for i := range chunks {
@@ -415,7 +411,7 @@ func TestSalvageCut(t *testing.T) {
 				}
 			}
 		}
-		if r.err != nil && (whole > 0 || !errors.Is(r.err, ErrFormat)) {
+		if r.err != nil && (whole > 0 || !errors.Is(r.err, frame.ErrFormat)) {
 			t.Errorf("cut at %d: %v", n, r.err)
 		}
 	}
@@ -433,24 +429,24 @@ func TestSalvageCut(t *testing.T) {
 
 // TestSalvageRefused salvages bytes that are not a frame, and salvages to a name that already exists.
 func TestSalvageRefused(t *testing.T) {
-	if r := salvage(t, bytes.Repeat([]byte("no frame"), 1000)); !errors.Is(r.err, ErrFormat) {
+	if r := salvage(t, bytes.Repeat([]byte("no frame"), 1000)); !errors.Is(r.err, frame.ErrFormat) {
 		t.Errorf("no frame: %v", r.err)
 	}
-	if r := salvage(t, nil); !errors.Is(r.err, ErrFormat) {
+	if r := salvage(t, nil); !errors.Is(r.err, frame.ErrFormat) {
 		t.Errorf("nothing: %v", r.err)
 	}
 	if r := salvagePath(t, filepath.Join(t.TempDir(), "none")); !errors.Is(r.err, os.ErrNotExist) {
 		t.Errorf("no file: %v", r.err)
 	}
-	b, _ := wreckage(t, options{}, 2)
+	b, _ := wreckage(t, frame.CreateOptions{}, 2)
 	name := filepath.Join(t.TempDir(), "x")
 	must(t, os.WriteFile(name, b, 0o666))
-	if _, _, err := Salvage(context.Background(), name, name, nil, nil); !errors.Is(err, fs.ErrExist) {
+	if _, _, err := frame.Salvage(context.Background(), name, name, nil, nil); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("onto itself: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Salvage(ctx, name+"2", name, nil, nil); !errors.Is(err, context.Canceled) {
+	if _, _, err := frame.Salvage(ctx, name+"2", name, nil, nil); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
 	// Headers of large chunks at every place, all but the last block of which can be decoded.
@@ -462,11 +458,11 @@ func TestSalvageRefused(t *testing.T) {
 
 // FuzzSalvage salvages any bytes.
 func FuzzSalvage(f *testing.F) {
-	_, frames := contiguousFixtures(f, 1500)
+	_, frames := manifest.Contiguous(f, 1500)
 	for _, b := range frames {
 		f.Add(b)
 	}
-	b, _ := wreckage(f, options{Checksums: true}, 4)
+	b, _ := wreckage(f, frame.CreateOptions{Checksums: true}, 4)
 	f.Add(b)
 	clear(b[:20])
 	f.Add(b)

@@ -1,6 +1,6 @@
 //go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
 
-package frame
+package frametest
 
 import (
 	"bytes"
@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
@@ -44,10 +46,10 @@ func TestNoFiles(t *testing.T) {
 	}
 	for kind, place := range kinds {
 		for _, name := range []string{chunkFile(1), indexFile + ".tmp"} {
-			dir := sparseOf(t, 1, &options{})
+			dir := sparseOf(t, 1)
 			at := filepath.Join(dir, name)
 			must(t, place(at))
-			f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
+			f, err := frame.Edit(t.Context(), dir, &frame.OpenOptions{NoSync: true})
 			must(t, err)
 			inTime(t, kind+" "+name, at, func() { err = f.Append(t.Context(), small(1)) })
 			if !errors.Is(err, storage.ErrNotFile) {
@@ -59,16 +61,17 @@ func TestNoFiles(t *testing.T) {
 			frameHolds(t, dir, 2)
 		}
 		for _, sparse := range []bool{false, true} {
-			o := &options{Sparse: sparse, NoSync: true, Params: chunk.Params{TypeSize: 4}}
+			o := &frame.CreateOptions{Sparse: sparse, NoSync: true, Params: chunk.Params{TypeSize: 4}}
 			name := filepath.Join(t.TempDir(), "x")
-			f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(0)) }, o.create())
+			f, err := frame.CreateFunc(t.Context(), name, func(b *frame.Batch) error { return b.Append(t.Context(), small(0)) }, o)
 			must(t, err)
 			must(t, f.Close())
 			at := storage.LockName(name, sparse)
 			must(t, place(at))
-			o.Locking = true
-			for i, open := range []func(context.Context, string, *OpenOptions) (*Frame, error){Open, Edit} {
-				inTime(t, kind+" as lock file", at, func() { f, err = open(t.Context(), name, []*OpenOptions{o.open(), o.edit()}[i]) })
+			for i, open := range []func(context.Context, string, *frame.OpenOptions) (*frame.Frame, error){frame.Open, frame.Edit} {
+				inTime(t, kind+" as lock file", at, func() {
+					f, err = open(t.Context(), name, []*frame.OpenOptions{{Locking: true}, {Locking: true, NoSync: true}}[i])
+				})
 				if !errors.Is(err, storage.ErrNotFile) {
 					t.Errorf("a %s as lock file: %v", kind, err)
 				}
@@ -83,7 +86,7 @@ func TestNoFiles(t *testing.T) {
 // TestPipeRace exchanges files for pipes while they are opened: between a look at the name and opening it there is
 // time.
 func TestPipeRace(t *testing.T) {
-	dir := sparseOf(t, 1, &options{})
+	dir := sparseOf(t, 1)
 	single := filepath.Join(t.TempDir(), "single")
 	must(t, os.WriteFile(single, []byte("no frame"), 0o600))
 	for _, name := range []string{filepath.Join(dir, chunkFile(0)), filepath.Join(dir, indexFile), single} {
@@ -111,7 +114,7 @@ func TestPipeRace(t *testing.T) {
 				if name == single {
 					path = single
 				}
-				if f, err := Open(t.Context(), path, nil); err == nil {
+				if f, err := frame.Open(t.Context(), path, nil); err == nil {
 					f.ReadChunk(t.Context(), nil, 0)
 					f.Close()
 				}
@@ -129,20 +132,23 @@ func TestPipeRace(t *testing.T) {
 func TestPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o600))
-	if f, err := Open(t.Context(), pipe, nil); !errors.Is(err, storage.ErrNotFile) {
+	if f, err := frame.Open(t.Context(), pipe, nil); !errors.Is(err, storage.ErrNotFile) {
 		t.Errorf("a pipe opened: %v, %v", f, err)
 	}
-	f, _ := modelFrame(t, "sparse", 64)
+	o := &frame.CreateOptions{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, ChunkSize: 64, NoSync: true, Sparse: true, Concurrency: 2}
+	f, err := frame.Create(t.Context(), filepath.Join(t.TempDir(), "x.b2frame"), o)
+	must(t, err)
 	for i := range byte(3) {
 		must(t, f.Append(t.Context(), bytes.Repeat([]byte{0, 1, 2, i}, 16)))
 	}
 	must(t, f.Close())
 	for _, name := range append(chunkFiles(t, f.Path()), "chunks.b2frame") {
-		dir := copyDir(t, f.Path())
+		dir := filepath.Join(t.TempDir(), "copy")
+		must(t, os.CopyFS(dir, os.DirFS(f.Path())))
 		name = filepath.Join(dir, name)
 		must(t, os.Remove(name))
 		must(t, syscall.Mkfifo(name, 0o600))
-		f, err := Open(t.Context(), dir, nil)
+		f, err := frame.Open(t.Context(), dir, nil)
 		if err == nil {
 			_, err = io.Copy(io.Discard, f.Content(t.Context()))
 			must(t, f.Close())

@@ -1,4 +1,4 @@
-package frame
+package frametest
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 )
 
 // twoKinds returns n items of 4 bytes: sorted integers, and in the second half a few random bits.
@@ -25,7 +26,7 @@ func twoKinds(n int) []byte {
 }
 
 // appendAll appends data in chunks of size bytes, one batch for each four.
-func appendAll(t *testing.T, f *Frame, data []byte, size int) {
+func appendAll(t *testing.T, f *frame.Frame, data []byte, size int) {
 	t.Helper()
 	for len(data) > 0 {
 		b, err := f.Begin(t.Context())
@@ -42,7 +43,7 @@ func appendAll(t *testing.T, f *Frame, data []byte, size int) {
 }
 
 // contents compares the content of f with data, and verifies f.
-func contents(t *testing.T, f *Frame, data []byte) {
+func contents(t *testing.T, f *frame.Frame, data []byte) {
 	t.Helper()
 	got := make([]byte, len(data))
 	_, err := f.Content(t.Context()).ReadAt(got, 0)
@@ -65,7 +66,7 @@ func TestGoalAppend(t *testing.T) {
 			}
 			var first []byte
 			for _, goroutines := range []int{1, 2, 8} {
-				f, err := Create(t.Context(), "", &CreateOptions{
+				f, err := frame.Create(t.Context(), "", &frame.CreateOptions{
 					Goal: g, Params: chunk.Params{TypeSize: 4, BlockSize: blockSize}, Concurrency: goroutines, Checksums: true,
 				})
 				must(t, err)
@@ -99,7 +100,7 @@ func TestGoalAppend(t *testing.T) {
 // chunks of variable size.
 func TestGoalCopy(t *testing.T) {
 	data := twoKinds(1 << 16)
-	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: 4, Codec: codec.BloscLZ, Level: 1}, Checksums: true})
+	f, err := frame.Create(t.Context(), "", &frame.CreateOptions{Params: chunk.Params{TypeSize: 4, Codec: codec.BloscLZ, Level: 1}, Checksums: true})
 	must(t, err)
 	appendAll(t, f, data, 64<<10)
 	zeros := make([]byte, 64<<10)
@@ -107,7 +108,7 @@ func TestGoalCopy(t *testing.T) {
 	must(t, f.Append(t.Context(), data[:1000]))
 	want := append(append(bytes.Clone(data), zeros...), data[:1000]...)
 	for _, g := range []chunk.Goal{chunk.Balanced, chunk.Smallest, chunk.Fastest} {
-		c, err := Copy(t.Context(), "", f, &CreateOptions{Goal: g})
+		c, err := frame.Copy(t.Context(), "", f, &frame.CreateOptions{Goal: g})
 		must(t, err)
 		contents(t, c, want)
 		if p := c.Info().Params; p.Codec == codec.BloscLZ || !c.Info().Checksums {
@@ -118,7 +119,7 @@ func TestGoalCopy(t *testing.T) {
 		}
 	}
 	must(t, f.Append(t.Context(), data[:3000])) // chunks of variable size
-	c, err := Copy(t.Context(), "", f, &CreateOptions{Goal: chunk.Balanced})
+	c, err := frame.Copy(t.Context(), "", f, &frame.CreateOptions{Goal: chunk.Balanced})
 	must(t, err)
 	contents(t, c, append(want, data[:3000]...))
 }

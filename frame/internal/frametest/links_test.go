@@ -1,4 +1,4 @@
-package frame
+package frametest
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
@@ -74,18 +75,18 @@ func planted(t *testing.T, test func(t *testing.T, plant func(name string))) {
 }
 
 // sparseOf makes a sparse frame of n chunks and returns its directory.
-func sparseOf(t testing.TB, n int, o *options) string {
+func sparseOf(t testing.TB, n int) string {
 	t.Helper()
-	o.Sparse, o.NoSync, o.ChunkSize, o.Params = true, true, 160, chunk.Params{TypeSize: 4}
+	o := &frame.CreateOptions{Sparse: true, NoSync: true, ChunkSize: 160, Params: chunk.Params{TypeSize: 4}}
 	dir := filepath.Join(t.TempDir(), "x")
-	f, err := CreateFunc(t.Context(), dir, func(b *Batch) error {
+	f, err := frame.CreateFunc(t.Context(), dir, func(b *frame.Batch) error {
 		for i := range n {
 			if err := b.Append(t.Context(), small(i)); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, o.create())
+	}, o)
 	must(t, err)
 	must(t, f.Close())
 	return dir
@@ -94,7 +95,7 @@ func sparseOf(t testing.TB, n int, o *options) string {
 // frameHolds checks that a frame has the chunks small(0) to small(n-1).
 func frameHolds(t testing.TB, name string, n int) {
 	t.Helper()
-	f, err := Open(t.Context(), name, nil)
+	f, err := frame.Open(t.Context(), name, nil)
 	must(t, err)
 	defer f.Close()
 	if f.NumChunks() != n {
@@ -110,11 +111,11 @@ func frameHolds(t testing.TB, name string, n int) {
 // TestLinksForNewFiles puts links where an edit of a sparse frame creates files: they are replaced.
 func TestLinksForNewFiles(t *testing.T) {
 	planted(t, func(t *testing.T, plant func(name string)) {
-		dir := sparseOf(t, 3, &options{})
+		dir := sparseOf(t, 3)
 		for i := range 4 {
 			plant(filepath.Join(dir, chunkFile(int64(3+i))))
 		}
-		f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
+		f, err := frame.Edit(t.Context(), dir, &frame.OpenOptions{NoSync: true})
 		must(t, err)
 		for i := 3; i < 6; i++ {
 			plant(filepath.Join(dir, indexFile+".tmp"))
@@ -140,8 +141,8 @@ func TestLinksForNewFiles(t *testing.T) {
 func TestLinksForOldFiles(t *testing.T) {
 	planted(t, func(t *testing.T, plant func(name string)) {
 		for _, name := range []string{chunkFile(1), indexFile} {
-			dir := sparseOf(t, 3, &options{})
-			f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
+			dir := sparseOf(t, 3)
+			f, err := frame.Edit(t.Context(), dir, &frame.OpenOptions{NoSync: true})
 			must(t, err)
 			defer f.Close()
 			at := filepath.Join(dir, name)
@@ -150,15 +151,15 @@ func TestLinksForOldFiles(t *testing.T) {
 			fi, err := os.Lstat(at)
 			must(t, err)
 			link := fi.Mode().Type() == fs.ModeSymlink
-			g, err := Open(t.Context(), dir, nil)
+			g, err := frame.Open(t.Context(), dir, nil)
 			if err == nil {
 				_, err = io.Copy(io.Discard, g.Content(t.Context()))
 				must(t, g.Close())
 			}
-			if err == nil || link && (!errors.Is(err, storage.ErrNotFile) || !errors.Is(err, ErrCorrupt)) {
+			if err == nil || link && (!errors.Is(err, storage.ErrNotFile) || !errors.Is(err, frame.ErrCorrupt)) {
 				t.Errorf("%s read through a link: %v", name, err)
 			}
-			_, _, err = Salvage(context.Background(), filepath.Join(t.TempDir(), "new"), dir, nil, nil)
+			_, _, err = frame.Salvage(context.Background(), filepath.Join(t.TempDir(), "new"), dir, nil, nil)
 			must(t, err)
 			must(t, f.Append(t.Context(), small(3)))
 			must(t, f.Close())
@@ -171,16 +172,16 @@ func TestLinksForOldFiles(t *testing.T) {
 
 // TestLinkInside reads a chunk file through a link to another one in the directory, which is allowed, and edits it.
 func TestLinkInside(t *testing.T) {
-	dir := sparseOf(t, 3, &options{})
+	dir := sparseOf(t, 3)
 	must(t, os.Rename(filepath.Join(dir, chunkFile(1)), filepath.Join(dir, "moved")))
 	symlink(t, "moved", filepath.Join(dir, chunkFile(1)))
 	frameHolds(t, dir, 3)
 	was, err := os.ReadFile(filepath.Join(dir, "moved"))
 	must(t, err)
-	f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
+	f, err := frame.Edit(t.Context(), dir, &frame.OpenOptions{NoSync: true})
 	must(t, err)
-	must(t, one(f).Update(1, small(7)))
-	must(t, one(f).Update(1, small(1)))
+	must(t, change(f, func(b *frame.Batch) error { return b.Update(t.Context(), 1, small(7)) }))
+	must(t, change(f, func(b *frame.Batch) error { return b.Update(t.Context(), 1, small(1)) }))
 	must(t, f.Close())
 	frameHolds(t, dir, 3)
 	if is, err := os.ReadFile(filepath.Join(dir, "moved")); err != nil || !bytes.Equal(is, was) {
@@ -197,17 +198,16 @@ func TestLockLinks(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sparse %v", sparse), func(t *testing.T) {
 			planted(t, func(t *testing.T, plant func(name string)) {
-				o := &options{Sparse: sparse, NoSync: true}
+				o := &frame.CreateOptions{Sparse: sparse, NoSync: true}
 				name := filepath.Join(t.TempDir(), "x")
-				f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(0)) }, o.create())
+				f, err := frame.CreateFunc(t.Context(), name, func(b *frame.Batch) error { return b.Append(t.Context(), small(0)) }, o)
 				must(t, err)
 				must(t, f.Close())
 				plant(storage.LockName(name, sparse))
 				fi, err := os.Lstat(storage.LockName(name, sparse))
 				must(t, err)
 				link := fi.Mode().Type() == fs.ModeSymlink
-				o.Locking = true
-				f, err = Open(t.Context(), name, o.open())
+				f, err = frame.Open(t.Context(), name, &frame.OpenOptions{Locking: true})
 				if link != errors.Is(err, storage.ErrNotFile) {
 					t.Errorf("Open: %v", err)
 				}
@@ -216,14 +216,14 @@ func TestLockLinks(t *testing.T) {
 					must(t, err)
 					must(t, f.Close())
 				}
-				f, err = Edit(t.Context(), name, o.edit())
+				f, err = frame.Edit(t.Context(), name, &frame.OpenOptions{Locking: true, NoSync: true})
 				if err == nil {
 					t.Error("Edit:", f.Append(t.Context(), small(1)))
 					f.Close()
 				}
-				o.Overwrite = true
+				o.Locking, o.Overwrite = true, true
 				if !sparse { // the new directory has none
-					f, err = Create(t.Context(), name, o.create())
+					f, err = frame.Create(t.Context(), name, o)
 					if err == nil {
 						t.Error("Create took the link")
 						f.Close()
@@ -240,9 +240,9 @@ func TestLockFileInside(t *testing.T) {
 	if !storage.CanLock {
 		t.Skip("no locks of files on this system")
 	}
-	dir := sparseOf(t, 2, &options{})
+	dir := sparseOf(t, 2)
 	symlink(t, chunkFile(0), filepath.Join(dir, ".b2lock"))
-	f, err := Edit(t.Context(), dir, &OpenOptions{Locking: true})
+	f, err := frame.Edit(t.Context(), dir, &frame.OpenOptions{Locking: true})
 	if err == nil {
 		f.Append(t.Context(), small(2))
 		f.Close()
@@ -255,34 +255,34 @@ func TestLockFileInside(t *testing.T) {
 
 // TestOverwriteLinks replaces frames through names that are links, and frames with links in them.
 func TestOverwriteLinks(t *testing.T) {
-	fill := func(b *Batch) error { return b.Append(t.Context(), small(0)) }
+	fill := func(b *frame.Batch) error { return b.Append(t.Context(), small(0)) }
 	for _, sparse := range []bool{false, true} {
 		planted(t, func(t *testing.T, plant func(name string)) {
 			name := filepath.Join(t.TempDir(), "x")
-			o := &options{Sparse: sparse, NoSync: true, Overwrite: true}
+			o := &frame.CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true}
 			plant(name)
-			f, err := CreateFunc(t.Context(), name, fill, o.create())
+			f, err := frame.CreateFunc(t.Context(), name, fill, o)
 			must(t, err)
 			must(t, f.Append(t.Context(), small(1)))
 			must(t, f.Close())
 			frameHolds(t, name, 2)
 		})
 		// A link to a frame: the link is replaced, the frame stays.
-		other := sparseOf(t, 3, &options{})
+		other := sparseOf(t, 3)
 		name := filepath.Join(t.TempDir(), "x")
 		symlink(t, other, name)
-		f, err := CreateFunc(t.Context(), name, fill, &CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true})
+		f, err := frame.CreateFunc(t.Context(), name, fill, &frame.CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true})
 		must(t, err)
 		must(t, f.Close())
 		frameHolds(t, name, 1)
 		frameHolds(t, other, 3)
 	}
 	planted(t, func(t *testing.T, plant func(name string)) {
-		dir := sparseOf(t, 3, &options{})
+		dir := sparseOf(t, 3)
 		for _, name := range []string{chunkFile(3), chunkFile(9), indexFile + ".tmp", ".b2lock"} {
 			plant(filepath.Join(dir, name))
 		}
-		f, err := CreateFunc(t.Context(), dir, fill, &CreateOptions{Sparse: true, NoSync: true, Overwrite: true, Locking: storage.CanLock})
+		f, err := frame.CreateFunc(t.Context(), dir, fill, &frame.CreateOptions{Sparse: true, NoSync: true, Overwrite: true, Locking: storage.CanLock})
 		must(t, err)
 		must(t, f.Append(t.Context(), small(1)))
 		must(t, f.Close())
@@ -291,8 +291,8 @@ func TestOverwriteLinks(t *testing.T) {
 	// A directory is a frame by its own index, not by that of another.
 	dir := filepath.Join(t.TempDir(), "folder")
 	must(t, os.Mkdir(dir, 0o777))
-	symlink(t, filepath.Join(sparseOf(t, 1, &options{}), indexFile), filepath.Join(dir, indexFile))
-	if f, err := Create(t.Context(), dir, &CreateOptions{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
+	symlink(t, filepath.Join(sparseOf(t, 1), indexFile), filepath.Join(dir, indexFile))
+	if f, err := frame.Create(t.Context(), dir, &frame.CreateOptions{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("a directory with a link for its index: %v, %v", f, err)
 	}
 }
@@ -300,10 +300,10 @@ func TestOverwriteLinks(t *testing.T) {
 // TestCompactLinks compacts frames with links under the names of files that Compact removes or makes.
 func TestCompactLinks(t *testing.T) {
 	planted(t, func(t *testing.T, plant func(name string)) {
-		dir := sparseOf(t, 3, &options{})
+		dir := sparseOf(t, 3)
 		plant(filepath.Join(dir, chunkFile(5)))
 		plant(filepath.Join(dir, indexFile+".tmp"))
-		f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
+		f, err := frame.Edit(t.Context(), dir, &frame.OpenOptions{NoSync: true})
 		must(t, err)
 		must(t, f.Compact(t.Context()))
 		must(t, f.Close())
@@ -311,12 +311,12 @@ func TestCompactLinks(t *testing.T) {
 	})
 	// The name of a contiguous frame is resolved: the link stays and its target is compacted.
 	real := filepath.Join(t.TempDir(), "real")
-	f, err := CreateFunc(t.Context(), real, func(b *Batch) error { return b.Append(t.Context(), small(0)) }, &CreateOptions{NoSync: true})
+	f, err := frame.CreateFunc(t.Context(), real, func(b *frame.Batch) error { return b.Append(t.Context(), small(0)) }, &frame.CreateOptions{NoSync: true})
 	must(t, err)
 	must(t, f.Close())
 	name := filepath.Join(t.TempDir(), "link")
 	symlink(t, real, name)
-	f, err = Edit(t.Context(), name, &OpenOptions{NoSync: true})
+	f, err = frame.Edit(t.Context(), name, &frame.OpenOptions{NoSync: true})
 	must(t, err)
 	must(t, f.Compact(t.Context()))
 	must(t, f.Close())
@@ -328,13 +328,13 @@ func TestCompactLinks(t *testing.T) {
 
 // TestSalvageLinks salvages a directory whose files are links to chunks of another: none is taken from there.
 func TestSalvageLinks(t *testing.T) {
-	secret := sparseOf(t, 4, &options{})
-	dir := sparseOf(t, 3, &options{})
+	secret := sparseOf(t, 4)
+	dir := sparseOf(t, 3)
 	symlink(t, filepath.Join(secret, chunkFile(3)), filepath.Join(dir, chunkFile(3)))
 	must(t, os.Remove(filepath.Join(dir, indexFile)))
 	symlink(t, filepath.Join(secret, indexFile), filepath.Join(dir, indexFile))
 	to := filepath.Join(t.TempDir(), "new")
-	f, found, err := Salvage(context.Background(), to, dir, nil, nil)
+	f, found, err := frame.Salvage(context.Background(), to, dir, nil, nil)
 	must(t, err)
 	must(t, f.Close())
 	if found.Chunks != 3 {
@@ -348,8 +348,8 @@ func TestReplacedDirectory(t *testing.T) {
 	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "plan9" {
 		t.Skip("this system cannot rename an opened directory, or follows the name")
 	}
-	dir, other := sparseOf(t, 3, &options{}), sparseOf(t, 5, &options{})
-	f, err := Edit(t.Context(), dir, &OpenOptions{NoSync: true})
+	dir, other := sparseOf(t, 3), sparseOf(t, 5)
+	f, err := frame.Edit(t.Context(), dir, &frame.OpenOptions{NoSync: true})
 	must(t, err)
 	defer f.Close()
 	must(t, os.Rename(dir, dir+".old"))

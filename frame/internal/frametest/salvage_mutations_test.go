@@ -1,4 +1,4 @@
-package frame
+package frametest
 
 import (
 	"bytes"
@@ -17,6 +17,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 )
 
 // victim is an intact frame that a test damages: the bytes of its files by name ("" for a contiguous frame), and the
@@ -39,7 +40,7 @@ func victims(t testing.TB) []victim {
 		for _, sparse := range []bool{false, true} {
 			for _, kind := range []string{"int32", "bytes", "int64", "variable", "blocks", "specials"} {
 				dir := filepath.Join(t.TempDir(), "x")
-				o := &options{Sparse: sparse, NoSync: true, Checksums: sums, Concurrency: 1, Params: chunk.Params{TypeSize: 4, BlockSize: 80}}
+				o := &frame.CreateOptions{Sparse: sparse, NoSync: true, Checksums: sums, Concurrency: 1, Params: chunk.Params{TypeSize: 4, BlockSize: 80}}
 				size := 480
 				switch kind {
 				case "bytes":
@@ -52,7 +53,7 @@ func victims(t testing.TB) []victim {
 				if kind != "variable" && kind != "blocks" {
 					o.ChunkSize = size
 				}
-				f, err := Create(t.Context(), dir, o.create())
+				f, err := frame.Create(t.Context(), dir, o)
 				must(t, err)
 				for i := range 9 {
 					p := bytes.Repeat(small(i), 3)[:size]
@@ -71,14 +72,14 @@ func victims(t testing.TB) []victim {
 					}
 					switch {
 					case kind == "blocks":
-						must(t, one(f).AppendBlocks([][]byte{p[:30+i], p[50:]}))
+						must(t, change(f, func(b *frame.Batch) error { return b.AppendBlocks(t.Context(), [][]byte{p[:30+i], p[50:]}) }))
 					case i < 7:
 						must(t, f.Append(t.Context(), p))
 					default:
-						must(t, f.edit(context.Background(), func(b *Batch) error { return b.Insert(t.Context(), i-6, p) }))
+						must(t, change(f, func(b *frame.Batch) error { return b.Insert(t.Context(), i-6, p) }))
 					}
 				}
-				must(t, one(f).SetVLMeta("v", []byte("some value")))
+				must(t, change(f, func(b *frame.Batch) error { return b.SetVLMeta("v", []byte("some value")) }))
 				all = append(all, victimOf(t, fmt.Sprintf("%s-sparse=%v-sums=%v", kind, sparse, sums), f, dir))
 				must(t, f.Close())
 			}
@@ -88,7 +89,7 @@ func victims(t testing.TB) []victim {
 }
 
 // victimOf notes where the parts of f are.
-func victimOf(t testing.TB, what string, f *Frame, name string) victim {
+func victimOf(t testing.TB, what string, f *frame.Frame, name string) victim {
 	v := victim{what: what, sums: f.Info().Checksums, fixed: f.Info().ChunkSize > 0, files: map[string][]byte{}}
 	read := func(file string) {
 		b, err := os.ReadFile(filepath.Join(name, file))
@@ -118,6 +119,24 @@ func victimOf(t testing.TB, what string, f *Frame, name string) victim {
 		}
 	}
 	return v
+}
+
+// garbageBytes returns n bytes that compress, or not, or are all zero.
+func garbageBytes(rng *rand.Rand, n int) []byte {
+	p := make([]byte, n)
+	switch rng.IntN(5) {
+	case 0:
+	case 1:
+		for i := range p {
+			p[i] = byte(rng.Uint32())
+		}
+	default:
+		start := rng.IntN(100)
+		for i := range p {
+			p[i] = byte(start + i/9)
+		}
+	}
+	return p
 }
 
 // damage changes the files in one way. It returns a description, and the number of bytes by which it moves the content
@@ -174,7 +193,7 @@ func (v *victim) damage(rng *rand.Rand, files map[string][]byte) (what string, m
 		copy(y, was)
 		return fmt.Sprintf("chunks %d and %d swapped", i, k), 0
 	}
-	garbage := randomBytes(rng, 1+rng.IntN(300))
+	garbage := garbageBytes(rng, 1+rng.IntN(300))
 	if rng.IntN(2) == 0 {
 		files[name] = append(b, garbage...)
 		return fmt.Sprintf("%d bytes behind %q", len(garbage), name), 0
@@ -211,7 +230,7 @@ func (v *victim) check(t testing.TB, files map[string][]byte, moved int64) error
 		}
 	}
 	if r.err != nil {
-		if len(whole) > 0 || !errors.Is(r.err, ErrFormat) {
+		if len(whole) > 0 || !errors.Is(r.err, frame.ErrFormat) {
 			return fmt.Errorf("%d chunks are whole: %w", len(whole), r.err)
 		}
 		return nil
@@ -286,10 +305,10 @@ func TestSalvageMutations(t *testing.T) {
 
 // uniform returns a frame of n bytes of a special value.
 func uniform(t testing.TB, s chunk.Special, typeSize, chunkSize int, n int64) []byte {
-	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: typeSize}, ChunkSize: chunkSize})
+	f, err := frame.Create(t.Context(), "", &frame.CreateOptions{Params: chunk.Params{TypeSize: typeSize}, ChunkSize: chunkSize})
 	must(t, err)
 	defer f.Close()
-	must(t, one(f).FillSpecial(n, s))
+	must(t, change(f, func(b *frame.Batch) error { return b.Engine().FillSpecial(n, s) }))
 	b, err := appendTo(f, nil)
 	must(t, err)
 	return b
@@ -297,7 +316,7 @@ func uniform(t testing.TB, s chunk.Special, typeSize, chunkSize int, n int64) []
 
 // salvageAndVerify salvages what is in files, and returns what Verify reports of the new frame. What needs a codec or
 // filter that is not available counts as intact for both.
-func salvageAndVerify(t testing.TB, files map[string][]byte, to *options) error {
+func salvageAndVerify(t testing.TB, files map[string][]byte, to *frame.CreateOptions) error {
 	name := filepath.Join(t.TempDir(), "broken")
 	for file, b := range files {
 		if file != "" {
@@ -306,15 +325,15 @@ func salvageAndVerify(t testing.TB, files map[string][]byte, to *options) error 
 		must(t, os.WriteFile(filepath.Join(name, file), b, 0o666))
 	}
 	out := name + ".new"
-	f, _, err := Salvage(context.Background(), out, name, nil, to.copying())
+	f, _, err := frame.Salvage(context.Background(), out, name, nil, to)
 	if err != nil {
-		if errors.Is(err, ErrFormat) || errors.Is(err, ErrTooLarge) {
+		if errors.Is(err, frame.ErrFormat) || errors.Is(err, frame.ErrTooLarge) {
 			return nil
 		}
 		return fmt.Errorf("salvage: %w", err)
 	}
 	must(t, f.Close())
-	g, err := Open(t.Context(), out, nil)
+	g, err := frame.Open(t.Context(), out, nil)
 	if err != nil {
 		return fmt.Errorf("open: %w", err)
 	}
@@ -339,7 +358,7 @@ func TestSalvageRagged(t *testing.T) {
 			for _, n := range []int64{5999, 6000, 6001, 11999, 12001} {
 				b := uniform(t, special, 4, 6000, 12000)
 				binary.BigEndian.PutUint64(b[offNBytes:], uint64(n))
-				if err := salvageAndVerify(t, map[string][]byte{"": b}, &options{NoSync: true, Checksums: sums}); err != nil {
+				if err := salvageAndVerify(t, map[string][]byte{"": b}, &frame.CreateOptions{NoSync: true, Checksums: sums}); err != nil {
 					t.Errorf("%v, %d bytes: %v", special, n, err)
 				}
 			}
@@ -402,7 +421,7 @@ func TestSalvageVerifies(t *testing.T) {
 		for _, size := range []int{4, 8} {
 			dir := filepath.Join(t.TempDir(), "x")
 			must(t, os.WriteFile(dir, uniform(t, special, size, 480, 480*9), 0o666))
-			f, err := Open(t.Context(), dir, nil)
+			f, err := frame.Open(t.Context(), dir, nil)
 			must(t, err)
 			all = append(all, victimOf(t, fmt.Sprintf("uniform-%v-%d", special, size), f, dir))
 			must(t, f.Close())
@@ -430,7 +449,7 @@ func TestSalvageVerifies(t *testing.T) {
 					}
 					how = append(how, what)
 				}
-				to := &options{NoSync: true, Sparse: rng.IntN(2) == 0, Checksums: rng.IntN(2) == 0}
+				to := &frame.CreateOptions{NoSync: true, Sparse: rng.IntN(2) == 0, Checksums: rng.IntN(2) == 0}
 				if err := salvageAndVerify(t, files, to); err != nil {
 					t.Errorf("seed %d: %q: %v", seed, how, err)
 				}

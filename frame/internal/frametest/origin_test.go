@@ -1,4 +1,4 @@
-package frame
+package frametest
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -26,13 +27,13 @@ func pack(t *testing.T, v any) []byte {
 
 // elsewhere makes a frame of six chunks of 80 bytes in blocks of 20, with a metalayer: those in stored are bytes of
 // their number plus one, the others uninitialized.
-func elsewhere(t *testing.T, name string, content any, stored []int, vl map[string]any) *Frame {
+func elsewhere(t *testing.T, name string, content any, stored []int, vl map[string]any) *frame.Frame {
 	t.Helper()
-	o := &options{
+	o := &frame.CreateOptions{
 		ChunkSize: 80, Params: chunk.Params{TypeSize: 4, BlockSize: 20},
 		Meta: []meta.Layer{{Name: name, Content: pack(t, content)}},
 	}
-	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+	f, err := frame.CreateFunc(t.Context(), "", func(b *frame.Batch) error {
 		if err := b.Engine().FillSpecial(480, chunk.Uninit); err != nil {
 			return err
 		}
@@ -47,7 +48,7 @@ func elsewhere(t *testing.T, name string, content any, stored []int, vl map[stri
 			}
 		}
 		return nil
-	}, o.create())
+	}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +59,7 @@ func elsewhere(t *testing.T, name string, content any, stored []int, vl map[stri
 // notHere fails unless err matches errors.ErrUnsupported with these words.
 func notHere(t *testing.T, what string, err error, words string) {
 	t.Helper()
-	if !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), words) {
+	if !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, frame.ErrCorrupt) || !strings.Contains(err.Error(), words) {
 		t.Errorf("%s: %v, want errors.ErrUnsupported with %q", what, err, words)
 	}
 }
@@ -102,11 +103,11 @@ func TestDataElsewhere(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", c.words, err)
 		}
-		opened, err := EditStorage(t.Context(), NewMemory(stored), nil)
+		opened, err := frame.EditStorage(t.Context(), frame.NewMemory(stored), nil)
 		if err != nil {
 			t.Fatalf("%s: %v", c.words, err)
 		}
-		for _, f := range []*Frame{f, opened} {
+		for _, f := range []*frame.Frame{f, opened} {
 			refusesData(t, f, c.words)
 			if len(f.Meta()) != 1 || len(f.VLMetaNames()) != len(c.vl) || f.NumChunks() != 6 || f.Info().NBytes != 480 {
 				t.Errorf("%s: metalayers %v %v, %+v", c.words, f.Meta(), f.VLMetaNames(), f.Info())
@@ -117,7 +118,7 @@ func TestDataElsewhere(t *testing.T) {
 }
 
 // refusesData reads in every way.
-func refusesData(t *testing.T, f *Frame, words string) {
+func refusesData(t *testing.T, f *frame.Frame, words string) {
 	t.Helper()
 	ctx := context.Background()
 	_, err := f.ReadChunk(ctx, nil, 0)
@@ -146,7 +147,7 @@ func refusesData(t *testing.T, f *Frame, words string) {
 		t.Fatal(err)
 	}
 	defer v.Release()
-	_, err = CreateFunc(ctx, "", func(b *Batch) error { return b.Engine().CopyChunks(ctx, v) }, &CreateOptions{ChunkSize: 80, Params: chunk.Params{TypeSize: 4}})
+	_, err = frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Engine().CopyChunks(ctx, v) }, &frame.CreateOptions{ChunkSize: 80, Params: chunk.Params{TypeSize: 4}})
 	notHere(t, "CopyChunks", err, words)
 	if _, err := f.ChunkInfo(ctx, 0); err != nil {
 		t.Errorf("ChunkInfo: %v", err)
@@ -154,22 +155,25 @@ func refusesData(t *testing.T, f *Frame, words string) {
 }
 
 // refusesEdits changes data in every way, then metalayers.
-func refusesEdits(t *testing.T, f *Frame) {
+func refusesEdits(t *testing.T, f *frame.Frame) {
 	t.Helper()
 	data := make([]byte, 80)
+	ctx := context.Background()
 	for what, err := range map[string]error{
-		"Append": f.Append(t.Context(), data), "Insert": one(f).Insert(1, data), "Update": one(f).Update(1, data), "Delete": one(f).Delete(1),
-		"Reorder": one(f).Reorder([]int{1, 0, 2, 3, 4, 5}), "AppendBlocks": one(f).AppendBlocks([][]byte{data}),
-		"SelectChunks": f.edit(context.Background(), func(b *Batch) error { return b.Engine().SelectChunks(1, 80, func(i int64) int64 { return i }) }),
-		"FillSpecial":  one(f).FillSpecial(80, chunk.Zeros),
-		"Encode":       f.edit(context.Background(), func(b *Batch) error { return b.Engine().Encode(context.Background(), 80, nil, 0) }),
+		"Append": f.Append(t.Context(), data), "Insert": change(f, func(b *frame.Batch) error { return b.Insert(ctx, 1, data) }), "Update": change(f, func(b *frame.Batch) error { return b.Update(ctx, 1, data) }),
+		"Delete":       change(f, func(b *frame.Batch) error { return b.Delete(1) }),
+		"Reorder":      change(f, func(b *frame.Batch) error { return b.Reorder([]int{1, 0, 2, 3, 4, 5}) }),
+		"AppendBlocks": change(f, func(b *frame.Batch) error { return b.AppendBlocks(ctx, [][]byte{data}) }),
+		"SelectChunks": change(f, func(b *frame.Batch) error { return b.Engine().SelectChunks(1, 80, func(i int64) int64 { return i }) }),
+		"FillSpecial":  change(f, func(b *frame.Batch) error { return b.Engine().FillSpecial(80, chunk.Zeros) }),
+		"Encode":       change(f, func(b *frame.Batch) error { return b.Engine().Encode(ctx, 80, nil, 0) }),
 	} {
 		notHere(t, what, err, "only its metalayers can be edited")
 	}
-	if err := one(f).SetVLMeta("note", pack(t, 1)); err != nil {
+	if err := change(f, func(b *frame.Batch) error { return b.SetVLMeta("note", pack(t, 1)) }); err != nil {
 		t.Errorf("SetVLMeta: %v", err)
 	}
-	if err := one(f).SetChecksums(context.Background(), true); err != nil {
+	if err := change(f, func(b *frame.Batch) error { return b.SetChecksums(ctx, true) }); err != nil {
 		t.Errorf("SetChecksums: %v", err)
 	}
 }
@@ -204,12 +208,12 @@ func TestProxyCache(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			made := elsewhere(t, "proxy-source", proxyOf("/data/a.b2nd"), c.stored, c.vl)
 			dir := filepath.Join(t.TempDir(), "cache")
-			sparse, err := Copy(context.Background(), dir, made, &CreateOptions{Sparse: true})
+			sparse, err := frame.Copy(context.Background(), dir, made, &frame.CreateOptions{Sparse: true})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer sparse.Close()
-			for _, f := range []*Frame{made, sparse} {
+			for _, f := range []*frame.Frame{made, sparse} {
 				for i := range 6 {
 					got, err := f.ReadChunk(t.Context(), nil, i)
 					at := make([]byte, 80)
@@ -234,12 +238,12 @@ func TestProxyCache(t *testing.T) {
 func TestSalvageCache(t *testing.T) {
 	f := elsewhere(t, "proxy-source", proxyOf("/data/a.b2nd"), []int{2}, nil)
 	dir := t.TempDir()
-	c, err := Copy(context.Background(), filepath.Join(dir, "a"), f, nil)
+	c, err := frame.Copy(context.Background(), filepath.Join(dir, "a"), f, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	c.Close()
-	out, found, err := Salvage(context.Background(), filepath.Join(dir, "b"), filepath.Join(dir, "a"), func(err error) { t.Error(err) }, nil)
+	out, found, err := frame.Salvage(context.Background(), filepath.Join(dir, "b"), filepath.Join(dir, "a"), func(err error) { t.Error(err) }, nil)
 	if err != nil || found.Chunks != 6 {
 		t.Fatalf("%+v, %v", found, err)
 	}

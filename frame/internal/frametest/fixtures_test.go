@@ -1,4 +1,4 @@
-package frame
+package frametest
 
 import (
 	"bytes"
@@ -12,81 +12,24 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/meta"
 )
-
-// fixture is a frame of the test data.
-type fixture = manifest.Case
-
-// fixtures returns the frames of a folder of testdata.
-func fixtures(t testing.TB, folder string) []fixture {
-	t.Helper()
-	return slices.DeleteFunc(manifest.Read(t, folder), func(c fixture) bool { return c.Kind == "chunk" })
-}
-
-// allFixtures returns the frames of all folders.
-func allFixtures(t testing.TB) []fixture {
-	return append(fixtures(t, "python-blosc2"), fixtures(t, "legacy")...)
-}
-
-// contiguousFixtures returns the bytes of the contiguous frames up to a size in bytes.
-func contiguousFixtures(t testing.TB, most int64) (names []string, frames [][]byte) {
-	for _, c := range allFixtures(t) {
-		fi, err := os.Stat(c.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if fi.IsDir() || fi.Size() > most {
-			continue
-		}
-		b, err := os.ReadFile(c.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		names, frames = append(names, c.File), append(frames, b)
-	}
-	return names, frames
-}
 
 func sum(b []byte) string {
 	s := sha256.Sum256(b)
 	return hex.EncodeToString(s[:])
 }
 
-// content returns all decoded bytes.
-func content(t testing.TB, f *Frame) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if _, err := io.Copy(&b, f.Content(t.Context())); err != nil {
-		t.Fatalf("%s: %v", f.Path(), err)
-	}
-	return b.Bytes()
-}
-
-// must fails the test at once when there is an error.
-func must(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// verify checks that a frame has no faults.
-func verify(t testing.TB, f *Frame) {
-	t.Helper()
-	must(t, f.Verify(context.Background(), func(err error) error { return err }))
-}
-
 func TestFixtures(t *testing.T) {
-	for _, c := range allFixtures(t) {
+	for _, c := range manifest.Frames(t) {
 		t.Run(c.File, func(t *testing.T) {
-			f, err := Open(t.Context(), c.Path, nil)
+			f, err := frame.Open(t.Context(), c.Path, nil)
 			must(t, err)
 			defer f.Close()
 			must(t, f.Verify(context.Background(), func(err error) error { return err }))
@@ -111,14 +54,14 @@ func TestFixtures(t *testing.T) {
 }
 
 // checkHeader compares the description of chunk i with the header of the chunk.
-func checkHeader(t *testing.T, f *Frame, i int, info ChunkInfo) {
+func checkHeader(t *testing.T, f *frame.Frame, i int, info frame.ChunkInfo) {
 	raw, err := f.ReadRaw(t.Context(), nil, i)
 	must(t, err)
 	h, err := chunk.ParseHeader(raw, int64(len(raw)))
 	must(t, err)
 	var filters [6]chunk.Filter
 	copy(filters[:], h.Params.Filters)
-	want := ChunkInfo{Special: h.Special, Off: info.Off, NBytes: h.NBytes, CBytes: h.CBytes, Blocks: h.NumBlocks}
+	want := frame.ChunkInfo{Special: h.Special, Off: info.Off, NBytes: h.NBytes, CBytes: h.CBytes, Blocks: h.NumBlocks}
 	if h.Special == chunk.Regular {
 		want.Stored, want.Codec, want.Filters = h.Stored, h.Params.Codec, filters
 	}
@@ -131,7 +74,7 @@ func checkHeader(t *testing.T, f *Frame, i int, info ChunkInfo) {
 }
 
 // checkChunks compares single chunks and blocks with the manifest and with the whole.
-func checkChunks(t *testing.T, f *Frame, c fixture, all []byte) {
+func checkChunks(t *testing.T, f *frame.Frame, c manifest.Case, all []byte) {
 	at := 0
 	for i := range f.NumChunks() {
 		b, err := f.ReadChunk(t.Context(), nil, i)
@@ -167,7 +110,7 @@ func checkChunks(t *testing.T, f *Frame, c fixture, all []byte) {
 }
 
 // checkRanges reads random ranges.
-func checkRanges(t *testing.T, f *Frame, all []byte) {
+func checkRanges(t *testing.T, f *frame.Frame, all []byte) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, uint64(len(all))))
 	for range 30 {
@@ -187,15 +130,15 @@ func checkRanges(t *testing.T, f *Frame, all []byte) {
 }
 
 // checkCopies copies a frame to all kinds of storage and compares.
-func checkCopies(t *testing.T, f *Frame, all []byte) {
+func checkCopies(t *testing.T, f *frame.Frame, all []byte) {
 	ctx, dir := context.Background(), t.TempDir()
-	flat, err := Copy(ctx, filepath.Join(dir, "flat"), f, &CreateOptions{NoSync: true})
+	flat, err := frame.Copy(ctx, filepath.Join(dir, "flat"), f, &frame.CreateOptions{NoSync: true})
 	must(t, err)
 	same(t, f, flat, all)
-	sparse, err := Copy(ctx, filepath.Join(dir, "sparse"), flat, &CreateOptions{Sparse: true, NoSync: true})
+	sparse, err := frame.Copy(ctx, filepath.Join(dir, "sparse"), flat, &frame.CreateOptions{Sparse: true, NoSync: true})
 	must(t, err)
 	same(t, f, sparse, all)
-	again, err := Copy(ctx, filepath.Join(dir, "again"), sparse, &CreateOptions{NoSync: true})
+	again, err := frame.Copy(ctx, filepath.Join(dir, "again"), sparse, &frame.CreateOptions{NoSync: true})
 	must(t, err)
 	must(t, flat.Close())
 	must(t, sparse.Close())
@@ -209,23 +152,23 @@ func checkCopies(t *testing.T, f *Frame, all []byte) {
 	if !bytes.Equal(b, b2) || string(mem) != "abc"+string(b) {
 		t.Error("copies differ by the way that they took")
 	}
-	m, err := OpenBytes(b, nil)
+	m, err := frame.OpenBytes(b, nil)
 	must(t, err)
 	same(t, f, m, all)
 
 	// At an offset in another file, with other bytes after it.
 	inside := io.NewSectionReader(strings.NewReader(strings.Repeat("x", 77)+string(b)+"tail"), 77, int64(len(b)+4))
-	in, err := OpenReaderAt(ctx, inside, inside.Size(), nil)
+	in, err := frame.OpenReaderAt(ctx, inside, inside.Size(), nil)
 	must(t, err)
 	same(t, f, in, all)
 	must(t, in.Close())
-	r, err := OpenReaderAt(ctx, struct{ io.ReaderAt }{bytes.NewReader(b)}, int64(len(b)), nil)
+	r, err := frame.OpenReaderAt(ctx, struct{ io.ReaderAt }{bytes.NewReader(b)}, int64(len(b)), nil)
 	must(t, err)
 	same(t, f, r, all)
 }
 
 // same compares two frames.
-func same(t *testing.T, want, got *Frame, all []byte) {
+func same(t *testing.T, want, got *frame.Frame, all []byte) {
 	t.Helper()
 	verify(t, got)
 	if b := content(t, got); !bytes.Equal(b, all) {
@@ -239,7 +182,7 @@ func same(t *testing.T, want, got *Frame, all []byte) {
 }
 
 // describe returns what is said of a frame besides its content.
-func describe(f *Frame, info Info) string {
+func describe(f *frame.Frame, info frame.Info) string {
 	var b strings.Builder
 	j, _ := json.Marshal(info)
 	b.Write(j)
@@ -259,8 +202,8 @@ func describe(f *Frame, info Info) string {
 // TestFixtureLayers checks that the layers that the manifest names are there.
 func TestFixtureLayers(t *testing.T) {
 	n := 0
-	for _, c := range allFixtures(t) {
-		f, err := Open(t.Context(), c.Path, nil)
+	for _, c := range manifest.Frames(t) {
+		f, err := frame.Open(t.Context(), c.Path, nil)
 		must(t, err)
 		for name := range c.VLMeta {
 			if v, err := f.VLMeta(name); err != nil || len(v) == 0 {
@@ -287,16 +230,6 @@ func TestFixtureLayers(t *testing.T) {
 	}
 }
 
-// unhex decodes lines of hexadecimal digits and spaces.
-func unhex(t *testing.T, lines ...string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.ReplaceAll(strings.Join(lines, ""), " ", ""))
-	must(t, err)
-	return b
-}
-
-const emptyTrailer = "94 01 93 cd0006 de0000 dc0000 ce00000023 d800 00000000000000000000000000000000"
-
 // TestGoldenArray rebuilds, byte for byte, a small frame that the reference wrote: a 2-d array of int16 with a
 // metalayer and a variable-length metalayer.
 func TestGoldenArray(t *testing.T) {
@@ -321,13 +254,13 @@ func TestGoldenArray(t *testing.T) {
 	if len(want) != 387 {
 		t.Fatal(len(want))
 	}
-	o := &options{
+	o := &frame.CreateOptions{
 		Params:    chunk.Params{TypeSize: 2, BlockSize: 4},
 		ChunkSize: 8,
 		Meta:      []meta.Layer{{Name: "b2nd", Content: b2nd}, {Name: "m", Content: []byte{5}}},
 		NoSync:    true,
 	}
-	fill := func(b *Batch) error {
+	fill := func(b *frame.Batch) error {
 		for _, c := range [][]byte{chunk0, chunk1} {
 			if err := b.AppendRaw(t.Context(), c); err != nil {
 				return err
@@ -336,20 +269,20 @@ func TestGoldenArray(t *testing.T) {
 		return b.SetVLMeta("k", []byte("\xa1v"))
 	}
 	name := filepath.Join(t.TempDir(), "a.b2nd")
-	f, err := CreateFunc(t.Context(), name, fill, o.create())
+	f, err := frame.CreateFunc(t.Context(), name, fill, o)
 	must(t, err)
 	must(t, f.Close())
 	if got, err := os.ReadFile(name); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("file: %v\n%x\n%x", err, got, want)
 	}
-	if f, err = CreateFunc(t.Context(), "", fill, o.memory()); err != nil {
+	if f, err = frame.CreateFunc(t.Context(), "", fill, o); err != nil {
 		t.Fatal(err)
 	}
 	if got, err := appendTo(f, nil); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("memory: %v\n%x\n%x", err, got, want)
 	}
 	// The same content encoded from plain bytes, and a round trip through an edit.
-	must(t, one(f).Delete(1))
+	must(t, change(f, func(b *frame.Batch) error { return b.Delete(1) }))
 	must(t, f.Append(t.Context(), []byte{2, 0, 0, 0, 5, 0, 0, 0}))
 	if got, err := appendTo(f, nil); err != nil || !bytes.Equal(got, want) {
 		t.Errorf("after an edit: %v\n%x\n%x", err, got, want)
@@ -365,9 +298,9 @@ func TestGoldenEmpty(t *testing.T) {
 	if len(want) != 132 {
 		t.Fatal(len(want))
 	}
-	m := new(Memory)
+	m := new(frame.Memory)
 	name := filepath.Join(t.TempDir(), "a.b2frame")
-	f, err := Create(t.Context(), name, &CreateOptions{NoSync: true})
+	f, err := frame.Create(t.Context(), name, &frame.CreateOptions{NoSync: true})
 	must(t, err)
 	read := func() []byte {
 		b, err := os.ReadFile(name)
@@ -377,17 +310,17 @@ func TestGoldenEmpty(t *testing.T) {
 	if got := read(); !bytes.Equal(got, want) {
 		t.Errorf("%x\n%x", got, want)
 	}
-	must(t, one(f).SetVLMeta("name", bytes.Repeat([]byte("x"), 1000)))
-	must(t, one(f).SetVLMeta("other", []byte("y")))
-	must(t, one(f).DeleteVLMeta("name"))
-	must(t, one(f).DeleteVLMeta("other"))
+	must(t, change(f, func(b *frame.Batch) error { return b.SetVLMeta("name", bytes.Repeat([]byte("x"), 1000)) }))
+	must(t, change(f, func(b *frame.Batch) error { return b.SetVLMeta("other", []byte("y")) }))
+	must(t, change(f, func(b *frame.Batch) error { return b.DeleteVLMeta("name") }))
+	must(t, change(f, func(b *frame.Batch) error { return b.DeleteVLMeta("other") }))
 	if got := read(); !bytes.Equal(got, want) {
 		t.Errorf("after edits: %x\n%x", got, want)
 	}
 	must(t, f.Append(t.Context(), make([]byte, 100)))
 	must(t, f.Append(t.Context(), []byte("abc")))
-	must(t, one(f).Delete(1))
-	must(t, one(f).Delete(0))
+	must(t, change(f, func(b *frame.Batch) error { return b.Delete(1) }))
+	must(t, change(f, func(b *frame.Batch) error { return b.Delete(0) }))
 	copy(want[58:], []byte{0, 0, 0, 100}) // the chunk size is now known
 	if got := read(); !bytes.Equal(got, want) {
 		t.Errorf("after deleting all: %x\n%x", got, want)
@@ -395,7 +328,7 @@ func TestGoldenEmpty(t *testing.T) {
 	must(t, f.Close())
 	_, err = m.WriteAt(want, 0)
 	must(t, err)
-	f, err = EditStorage(t.Context(), m, nil)
+	f, err = frame.EditStorage(t.Context(), m, nil)
 	must(t, err)
 	verify(t, f)
 	if f.Info().NBytes != 0 || f.NumChunks() != 0 {
@@ -405,7 +338,7 @@ func TestGoldenEmpty(t *testing.T) {
 
 // TestGoldenVariable checks the flags of frames with chunks or blocks of variable size.
 func TestGoldenVariable(t *testing.T) {
-	f, err := Create(t.Context(), "", nil)
+	f, err := frame.Create(t.Context(), "", nil)
 	must(t, err)
 	flags := func() byte {
 		b, err := appendTo(f, nil)
@@ -420,13 +353,13 @@ func TestGoldenVariable(t *testing.T) {
 	if got := flags(); got != 0x53 || f.Info().ChunkSize != 0 {
 		t.Errorf("%#x", got)
 	}
-	f, err = Create(t.Context(), "", nil)
+	f, err = frame.Create(t.Context(), "", nil)
 	must(t, err)
-	must(t, one(f).AppendBlocks([][]byte{{1, 2, 3}, {4}}))
+	must(t, change(f, func(b *frame.Batch) error { return b.AppendBlocks(t.Context(), [][]byte{{1, 2, 3}, {4}}) }))
 	if got := flags(); got != 0x93 || f.Info().ChunkSize != 4 {
 		t.Errorf("%#x", got)
 	}
-	must(t, one(f).AppendBlocks([][]byte{{1, 2, 3}, {4, 5}}))
+	must(t, change(f, func(b *frame.Batch) error { return b.AppendBlocks(t.Context(), [][]byte{{1, 2, 3}, {4, 5}}) }))
 	if got := flags(); got != 0xd3 || f.Info().ChunkSize != 0 {
 		t.Errorf("%#x", got)
 	}
@@ -441,18 +374,19 @@ func TestBlosc1Chunks(t *testing.T) {
 	for i, c := range cases {
 		raw, err := os.ReadFile(c.Path)
 		must(t, err)
-		o := &options{Params: chunk.Params{TypeSize: c.TypeSize}, Sparse: i%3 == 1, NoSync: true}
-		fill := func(b *Batch) error {
+		o := &frame.CreateOptions{Params: chunk.Params{TypeSize: c.TypeSize}, Sparse: i%3 == 1, NoSync: true}
+		fill := func(b *frame.Batch) error {
 			if err := b.AppendRaw(t.Context(), raw); err != nil {
 				return err
 			}
 			return b.AppendRaw(t.Context(), raw)
 		}
-		var f *Frame
+		var f *frame.Frame
 		if i%3 == 2 {
-			f, err = CreateFunc(t.Context(), "", fill, o.memory())
+			o.Sparse = false
+			f, err = frame.CreateFunc(t.Context(), "", fill, o)
 		} else {
-			f, err = CreateFunc(t.Context(), filepath.Join(t.TempDir(), "f"), fill, o.create())
+			f, err = frame.CreateFunc(t.Context(), filepath.Join(t.TempDir(), "f"), fill, o)
 		}
 		must(t, err)
 		got := make([]byte, 2*c.NBytes)
