@@ -68,10 +68,11 @@ func (e *engineFrame) ChunkInfo(ctx context.Context, state any, draft bool, i in
 	return engine.ChunkInfo(c), e.checked(s, draft, err)
 }
 
-func (e *engineFrame) ChunkInfos(ctx context.Context, state any, draft bool) (next func(i int) (engine.ChunkInfo, error), stop func()) {
+func (e *engineFrame) ChunkInfos(ctx context.Context, state any, draft bool, ahead func() (int, bool)) (
+	next func(i int) (engine.ChunkInfo, error), stop func()) {
 	s := state.(*snapshot)
 	chunks := (*Frame)(e).chunkReader(task.Context(ctx), s)
-	chunks.readAhead(readHeaders)
+	chunks.readHeadersAhead(ahead)
 	return func(i int) (c engine.ChunkInfo, err error) {
 		err = (*Frame)(e).checkChunk(s, i)
 		if err == nil {

@@ -99,6 +99,16 @@ func (c *chunkReader) readAhead(headers bool) {
 	}
 }
 
+// readHeadersAhead is readAhead for the headers of the chunks that next returns, in ascending order.
+func (c *chunkReader) readHeadersAhead(next func() (int, bool)) {
+	if c.s.index.list == nil {
+		c.readAhead(readHeaders) // all chunks are the same
+	} else if c.isFar() {
+		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitOnce(next))
+		c.pass.p.headers = readHeaders
+	}
+}
+
 // readPairsAhead is readAhead for the chunks that pairs yields as the second of each pair. It returns the pairs again.
 // It does nothing if their numbers fall.
 func (c *chunkReader) readPairsAhead(pairs iter.Seq2[int, int]) iter.Seq2[int, int] {

@@ -2,6 +2,7 @@ package ndarray
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -322,11 +323,12 @@ type ChunkInfo struct {
 	Filters [6]chunk.Filter // slot 0 is the first to be applied when writing, the last when reading
 }
 
-// ChunkInfos ranges over the chunks in order and reads only their headers. Those of an array on a server are read
-// ahead, many with one request. Coordinates and box are valid until the next chunk. All chunks belong to the commit
-// that was the newest when the loop began. The first error ends the loop. It wraps ErrCorrupt, errors.ErrUnsupported or
-// fs.ErrClosed, or is an error of reading or of ctx.
-func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
+// ChunkInfos ranges over the chunks with selected items in order and reads only their headers. Without indexes these
+// are all chunks. Headers of an array on a server are read ahead, many with one request. Coordinates and box are valid
+// until the next chunk. All chunks belong to the commit that was the newest when the loop began. The first error ends
+// the loop. It wraps ErrBounds, ErrCorrupt, errors.ErrUnsupported (also for index arrays) or fs.ErrClosed, or is an
+// error of reading or of ctx.
+func (a *Array) ChunkInfos(ctx context.Context, sel ...Index) iter.Seq2[ChunkInfo, error] {
 	ctx = task.Context(ctx)
 	return func(yield func(ChunkInfo, error) bool) {
 		v, st, err := a.view(ctx)
@@ -335,15 +337,26 @@ func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 			return
 		}
 		defer v.Release()
-		s, err := selection.Resolve(st.rec.Shape, nil)
+		s, err := selection.Resolve(st.rec.Shape, sel)
+		if err == nil && s.ListAxes.Lists > 0 {
+			err = fmt.Errorf("ndarray: chunks of index arrays: %w", errors.ErrUnsupported)
+		}
 		if err != nil {
 			yield(ChunkInfo{}, err)
 			return
 		}
 		plan, n := selection.NewPlan(st.geo, &s), st.geo.Ndim
-		var part selection.ChunkPart
+		var part, ahead selection.ChunkPart
 		c := ChunkInfo{Coord: make([]int64, n), Box: Box{make([]int64, n), make([]int64, n)}}
-		next, stop := v.ChunkInfos(ctx)
+		seen := int64(0)
+		next, stop := v.ChunkInfos(ctx, func() (int, bool) {
+			if seen == plan.Chunks {
+				return 0, false
+			}
+			plan.Seek(&ahead, seen)
+			seen++
+			return int(ahead.Number), true
+		})
 		defer stop()
 		for i := range plan.Chunks {
 			plan.Seek(&part, i)
@@ -351,7 +364,7 @@ func (a *Array) ChunkInfos(ctx context.Context) iter.Seq2[ChunkInfo, error] {
 			copy(c.Coord, part.Coord[:n])
 			copy(c.Box.Start, part.Origin[:n])
 			for i := range n {
-				c.Box.Shape[i] = part.Hi[i] - part.Lo[i]
+				c.Box.Shape[i] = min(st.geo.ChunkShape[i], st.geo.Shape[i]-part.Origin[i])
 			}
 			info, err := next(int(part.Number))
 			c.Special, c.Off, c.NBytes, c.CBytes, c.Blocks = info.Special, info.Off, info.NBytes, info.CBytes, info.Blocks

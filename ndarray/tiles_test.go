@@ -310,6 +310,33 @@ func TestChunkInfos(t *testing.T) {
 	if k != 6 {
 		t.Errorf("%d chunks", k)
 	}
+	for _, s := range []struct {
+		sel  []Index
+		want []int64
+	}{
+		{[]Index{At(3)}, []int64{2, 3}}, {[]Index{All, Span(5, 6)}, []int64{1, 3, 5}}, {[]Index{Step(4, None, -3), At(-1)}, []int64{1, 5}}, {[]Index{Span(1, 1)}, nil},
+	} {
+		var got []int64
+		for c, err := range a.ChunkInfos(ctx, s.sel...) {
+			if err != nil || !sameBox(c.Box, boxes[c.Number]) {
+				t.Errorf("%v: %+v, %v", s.sel, c, err)
+			}
+			got = append(got, c.Number)
+		}
+		if !slices.Equal(got, s.want) {
+			t.Errorf("%v: chunks %d, want %d", s.sel, got, s.want)
+		}
+	}
+	for _, s := range []struct {
+		sel  Index
+		want error
+	}{{At(5), ErrBounds}, {Pick(0, 4), errors.ErrUnsupported}} {
+		for _, err := range a.ChunkInfos(ctx, s.sel) {
+			if !errors.Is(err, s.want) {
+				t.Errorf("%v: %v, want %v", s.sel, err, s.want)
+			}
+		}
+	}
 	a.Close()
 	for _, err := range a.ChunkInfos(ctx) {
 		if !errors.Is(err, fs.ErrClosed) {

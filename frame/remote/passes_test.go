@@ -173,6 +173,17 @@ func TestChunkInfos(t *testing.T) {
 			}
 		}
 		atMost(t, "three headers", a.link.Stats(), 40, 6, int64(len(stored)))
+		n = 0
+		for c, err := range a.ChunkInfos(ctx, ndarray.Span(100, 104), ndarray.At(70)) {
+			if want := int64(200 + n/2*4 + 2 + n%2); err != nil || c.Number != want {
+				t.Fatalf("chunk %d, want %d: %v", c.Number, want, err)
+			}
+			n++
+		}
+		if n != 4 {
+			t.Errorf("%d chunks of 4", n)
+		}
+		atMost(t, "four headers", a.link.Stats(), 40, 6, int64(len(stored))/20)
 	})
 }
 

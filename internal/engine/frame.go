@@ -91,7 +91,7 @@ type Reader interface {
 	MetaLayer(state any, name string) ([]byte, bool)
 	Info(state any) Info
 	ChunkInfo(ctx context.Context, state any, draft bool, i int) (ChunkInfo, error)
-	ChunkInfos(ctx context.Context, state any, draft bool) (next func(i int) (ChunkInfo, error), stop func())
+	ChunkInfos(ctx context.Context, state any, draft bool, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
 	Decode(ctx context.Context, state any, draft bool, p ReadPlan, blocks int64, blockSize int) error
 	Uniform(state any) (chunk.Special, bool)
 	Special(state any, i int) chunk.Special
@@ -150,10 +150,11 @@ func (v View) ChunkInfo(ctx context.Context, i int) (ChunkInfo, error) {
 	return v.r.ChunkInfo(ctx, v.state, v.draft, i)
 }
 
-// ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the following chunks of a source far
-// away, so that the numbers must not fall from call to call. The caller must call stop. One goroutine uses both.
-func (v View) ChunkInfos(ctx context.Context) (next func(i int) (ChunkInfo, error), stop func()) {
-	return v.r.ChunkInfos(ctx, v.state, v.draft)
+// ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the chunks that ahead returns, from a
+// source far away. The numbers must not fall from call to call, and neither those of ahead. The caller must call stop.
+// One goroutine uses both, and calls ahead.
+func (v View) ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func()) {
+	return v.r.ChunkInfos(ctx, v.state, v.draft, ahead)
 }
 
 // Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the plan
