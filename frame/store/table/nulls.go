@@ -1,22 +1,24 @@
 package table
 
 import (
+	"bytes"
 	"context"
-	"encoding/json"
+	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
 // nullTest finds the nulls of a column. It is zero if no value is null.
 type nullTest struct {
 	kind nullKind
-	i    int64
-	u    uint64
+	item []byte // of kind byItem
 	f    float64
 	s    string
 }
@@ -26,19 +28,17 @@ type nullKind uint8
 
 const (
 	noNulls nullKind = iota
-	byMask
-	byInt   // the value i
-	byUint  // the value u
-	byFloat // the value f
-	byNaN   // a NaN
-	byText  // the value s
-	byCode  // the code i of a dictionary
+	byMask           // false in an array of their own
+	byItem           // the bytes of an item
+	byFloat          // the value f; a NaN is any NaN
+	byText           // the value s, in a utf8 column
 )
 
 // openNulls finds out how the nulls of a column with an array are stored.
 func (c *Column) openNulls(ctx context.Context, t *Table, key string) error {
+	d := c.array.DType()
 	if c.info.Kind == "dictionary" {
-		c.null = nullTest{kind: byCode, i: int64(c.info.nullCode)}
+		c.null = nullTest{kind: byItem, item: integer(d, uint64(int64(c.info.nullCode)))}
 		return nil
 	}
 	if c.info.masked {
@@ -59,57 +59,107 @@ func (c *Column) openNulls(ctx context.Context, t *Table, key string) error {
 		return nil
 	}
 	var err error
-	if c.null, err = sentinel(c.info.nullValue, c.array.DType().Kind, c.info.Kind); err != nil {
+	if c.null, err = sentinel(c.info.nullValue, d, c.info.Kind); err != nil {
 		return fmt.Errorf("null value %v: %w", c.info.nullValue, err)
 	}
 	return nil
 }
 
-// sentinel returns the test for a value that is null in a column of a kind, stored with a kind of dtype.
-func sentinel(v any, stored byte, kind string) (nullTest, error) {
+// sentinel returns the test for a value that is null in a column of a kind, stored with a dtype.
+func sentinel(v any, d meta.DType, kind string) (nullTest, error) {
 	bad := faults.Corruptf("not a value of kind %s", kind)
-	if kind == "utf8" || stored == 'U' || stored == 'S' {
-		switch v := v.(type) {
-		case string:
-			return nullTest{kind: byText, s: v}, nil
-		case []byte:
-			return nullTest{kind: byText, s: string(v)}, nil
-		}
-		return nullTest{}, bad
-	}
 	text := ""
 	switch v := v.(type) {
-	case json.Number:
-		text = v.String()
-	case string: // NaN and the infinities
+	case jsonNumber:
+		text = string(v)
+	case string: // a NaN may be text
 		text = v
+	case []byte:
+		if kind != "utf8" && d.Kind != 'U' && d.Kind != 'S' {
+			return nullTest{}, bad
+		}
+		text = string(v)
 	default:
 		return nullTest{}, bad
 	}
-	switch stored {
+	if _, isNumber := v.(jsonNumber); isNumber && (kind == "utf8" || d.Kind == 'U' || d.Kind == 'S') {
+		return nullTest{}, bad
+	}
+	if kind == "utf8" {
+		return nullTest{kind: byText, s: text}, nil
+	}
+	if d.Kind == 'U' || d.Kind == 'S' {
+		return nullTest{kind: byItem, item: fixedText(d, text)}, nil
+	}
+	if d.Size > 8 {
+		return nullTest{}, faults.Unsupportedf("items of dtype %s", d)
+	}
+	switch d.Kind {
 	case 'i':
 		i, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return nullTest{}, bad
 		}
-		return nullTest{kind: byInt, i: i}, nil
+		if shift := 64 - 8*d.Size; i<<shift>>shift != i {
+			return nullTest{}, nil // no item is as large
+		}
+		return nullTest{kind: byItem, item: integer(d, uint64(i))}, nil
 	case 'u', 'b':
 		u, err := strconv.ParseUint(text, 10, 64)
 		if err != nil {
 			return nullTest{}, bad
 		}
-		return nullTest{kind: byUint, u: u}, nil
+		if shift := 64 - 8*d.Size; d.Kind == 'b' || u<<shift>>shift != u {
+			return nullTest{}, nil
+		}
+		return nullTest{kind: byItem, item: integer(d, u)}, nil
 	case 'f':
 		f, err := strconv.ParseFloat(text, 64)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nullTest{}, bad
-		case math.IsNaN(f):
-			return nullTest{kind: byNaN}, nil
 		}
 		return nullTest{kind: byFloat, f: f}, nil
 	}
 	return nullTest{}, bad
+}
+
+// integer returns an item of a dtype of up to 8 bytes.
+func integer(d meta.DType, u uint64) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, u)[:d.Size]
+	if d.Order == '>' {
+		slices.Reverse(b)
+	}
+	return b
+}
+
+// fixedText returns text as an item of a dtype of kind S or U. Text that is too long has more bytes than an item.
+func fixedText(d meta.DType, text string) []byte {
+	b := []byte(text)
+	if d.Kind == 'U' {
+		b = nil
+		for _, r := range text {
+			b = append(b, integer(meta.DType{Size: 4, Order: d.Order}, uint64(r))...)
+		}
+	}
+	return append(b, make([]byte, max(d.Size-len(b), 0))...)
+}
+
+// isFloat reports whether an item of a dtype is f, or any NaN if f is one.
+func isFloat(d meta.DType, b []byte, f float64) bool {
+	var word [8]byte
+	copy(word[:], b)
+	if d.Order == '>' {
+		slices.Reverse(word[:len(b)])
+	}
+	u := binary.LittleEndian.Uint64(word[:])
+	v := math.Float64frombits(u)
+	switch d.Size {
+	case 2:
+		v = ndarray.Float16(u).Float64()
+	case 4:
+		v = float64(math.Float32frombits(uint32(u)))
+	}
+	return v == f || v != v && f != f
 }
 
 // Nulls reports for each of the rows start to stop-1 whether its value is null. The result is nil if the column has no
@@ -131,17 +181,14 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	}
 	switch n := c.null; n.kind {
 	case byMask:
-		return testRows(ctx, c.rows, c.mask, 1, start, stop, func(v bool) bool { return !v })
-	case byInt, byCode:
-		return c.intNulls(ctx, start, stop)
-	case byUint:
-		return c.uintNulls(ctx, start, stop)
+		return testRows(ctx, c.rows, c.mask, 1, start, stop, func(item []byte) bool { return item[0] == 0 })
+	case byItem:
+		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return bytes.Equal(item, n.item) })
 	case byFloat:
-		return c.floatNulls(ctx, start, stop, func(v float64) bool { return v == n.f })
-	case byNaN:
-		return c.floatNulls(ctx, start, stop, func(v float64) bool { return v != v })
+		d := c.array.DType()
+		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isFloat(d, item, n.f) })
 	case byText:
-		texts, err := c.readStrings(ctx, start, stop)
+		texts, err := c.readTexts(ctx, start, stop)
 		nulls := make([]bool, len(texts))
 		for i, s := range texts {
 			nulls[i] = s == n.s
@@ -151,59 +198,25 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	return nil, nil
 }
 
-// intNulls is Nulls for integers: ndarray converts them without loss.
-func (c *Column) intNulls(ctx context.Context, start, stop int64) ([]bool, error) {
-	size, per := c.array.DType().Size, c.itemCount()
-	switch size {
-	case 1:
-		return testRows(ctx, c.rows, c.array, per, start, stop, func(v int8) bool { return int64(v) == c.null.i })
-	case 2:
-		return testRows(ctx, c.rows, c.array, per, start, stop, func(v int16) bool { return int64(v) == c.null.i })
-	case 4:
-		return testRows(ctx, c.rows, c.array, per, start, stop, func(v int32) bool { return int64(v) == c.null.i })
-	}
-	return testRows(ctx, c.rows, c.array, per, start, stop, func(v int64) bool { return v == c.null.i })
-}
-
-// uintNulls is Nulls for unsigned integers.
-func (c *Column) uintNulls(ctx context.Context, start, stop int64) ([]bool, error) {
-	d, per := c.array.DType(), c.itemCount()
-	if d.Kind == 'b' {
-		return nil, nil
-	}
-	switch d.Size {
-	case 1:
-		return testRows(ctx, c.rows, c.array, per, start, stop, func(v uint8) bool { return uint64(v) == c.null.u })
-	case 2:
-		return testRows(ctx, c.rows, c.array, per, start, stop, func(v uint16) bool { return uint64(v) == c.null.u })
-	case 4:
-		return testRows(ctx, c.rows, c.array, per, start, stop, func(v uint32) bool { return uint64(v) == c.null.u })
-	}
-	return testRows(ctx, c.rows, c.array, per, start, stop, func(v uint64) bool { return v == c.null.u })
-}
-
-// floatNulls is Nulls for floats.
-func (c *Column) floatNulls(ctx context.Context, start, stop int64, is func(float64) bool) ([]bool, error) {
-	per := c.itemCount()
-	if c.array.DType().Size == 8 {
-		return testRows(ctx, c.rows, c.array, per, start, stop, is)
-	}
-	return testRows(ctx, c.rows, c.array, per, start, stop, func(v float32) bool { return is(float64(v)) })
-}
-
 // testRows reports for each row whether all of its per items pass a test.
-func testRows[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64, is func(T) bool) ([]bool, error) {
+func testRows(ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64, is func(item []byte) bool) ([]bool, error) {
 	var nulls []bool
-	err := eachWindow(ctx, set, a, per, start, stop, func(items []T, n int64, live []int32) error {
+	size := int64(a.DType().Size)
+	var buf []byte
+	err := set.Windows(start, stop, max(rows.Window/max(per, 1), 1), func(from, to int64, live []int32) error {
+		buf = slices.Grow(buf[:0], int((to-from)*per*size))[:(to-from)*per*size]
+		if err := a.ReadBytes(ctx, buf, ndarray.Span(from, to)); err != nil {
+			return err
+		}
 		test := func(i int64) {
 			all := per > 0
-			for _, v := range items[i*per : (i+1)*per] {
-				all = all && is(v)
+			for k := i * per; k < (i+1)*per; k++ {
+				all = all && is(buf[k*size:(k+1)*size])
 			}
 			nulls = append(nulls, all)
 		}
 		if live == nil {
-			for i := range n {
+			for i := range to - from {
 				test(i)
 			}
 		}

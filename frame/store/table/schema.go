@@ -1,11 +1,8 @@
 package table
 
 import (
-	"bytes"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"io"
 	"math"
 	"strings"
 	"time"
@@ -31,117 +28,84 @@ type ColumnInfo struct {
 	Fields   []ColumnInfo // of kind struct
 
 	masked    bool // nulls are in an array of their own
-	nullValue any  // nil, bool, string, []byte, json.Number or float64: the value that is null
+	nullValue any  // nil, bool, string, []byte, jsonNumber or float64: the value that is null
 	nullCode  int32
 	arrow     bool // the items are Arrow streams
 }
 
-// jsonColumn is a column in the JSON of a schema.
-type jsonColumn struct {
-	Name        string          `json:"name"`
-	Kind        string          `json:"kind"`
-	Nullable    bool            `json:"nullable"`
-	NullStorage string          `json:"null_storage"`
-	NullValue   json.RawMessage `json:"null_value"`
-	NullCode    *int32          `json:"null_code"`
-	ItemShape   []int64         `json:"item_shape"`
-	DType       string          `json:"dtype_str"`
-	Unit        string          `json:"unit"`
-	Timezone    string          `json:"timezone"`
-	Ordered     bool            `json:"ordered"`
-	Serializer  string          `json:"serializer"`
-	Item        *jsonColumn     `json:"item"`
-	Fields      []jsonColumn    `json:"fields"`
-}
-
 // parseSchema reads the JSON of the schema of a table.
 func parseSchema(text []byte) ([]ColumnInfo, error) {
-	var s struct {
-		Version int          `json:"version"`
-		Columns []jsonColumn `json:"columns"`
+	v, err := parseJSON(text)
+	if err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(quoteNaN(text)))
-	if err := d.Decode(&s); err != nil {
-		return nil, faults.Corruptf("schema: %v", err)
+	s := objectOf(v)
+	version, list := int64(0), get[[]any](s, "columns")
+	if v := s.m["version"]; v != nil {
+		version = s.integer("version", v, 64)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, faults.Corruptf("schema: bytes after the JSON")
+	if s.err != nil {
+		return nil, s.err
 	}
-	if s.Version < 1 || s.Version > 3 {
-		return nil, faults.Unsupportedf("schema of version %d", s.Version)
+	if version < 1 || version > 3 {
+		return nil, faults.Unsupportedf("schema of version %d", version)
 	}
-	columns := make([]ColumnInfo, len(s.Columns))
+	columns := make([]ColumnInfo, len(list))
 	seen := make(map[string]bool, len(columns))
-	for i, c := range s.Columns {
-		var err error
-		if columns[i], err = c.info(); err != nil {
+	for i, v := range list {
+		c, err := parseColumn(v)
+		if err != nil {
 			return nil, fmt.Errorf("schema: column %q: %w", faults.Clip(c.Name), err)
 		}
 		if c.Name == "" || seen[c.Name] {
 			return nil, faults.Corruptf("schema: two columns %q, or one without a name", faults.Clip(c.Name))
 		}
-		seen[c.Name] = true
+		seen[c.Name], columns[i] = true, c
 	}
 	return columns, nil
 }
 
-// quoteNaN returns JSON as Python's json module writes it with NaN, Infinity and -Infinity as strings.
-func quoteNaN(text []byte) []byte {
-	var out []byte
-	from, inString := 0, false
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == 'N' || c == 'I' || c == '-':
-			for _, word := range []string{"NaN", "Infinity", "-Infinity"} {
-				if bytes.HasPrefix(text[i:], []byte(word)) {
-					out = append(append(append(append(out, text[from:i]...), '"'), word...), '"')
-					i += len(word) - 1
-					from = i + 1
-					break
-				}
-			}
-		}
+// parseColumn reads and checks the description of a column.
+func parseColumn(v any) (ColumnInfo, error) {
+	o := objectOf(v)
+	i := ColumnInfo{
+		Name: get[string](o, "name"), Kind: get[string](o, "kind"), Nullable: get[bool](o, "nullable"), Unit: get[string](o, "unit"),
+		Timezone: get[string](o, "timezone"), Ordered: get[bool](o, "ordered"),
+		masked: get[string](o, "null_storage") == "mask", nullCode: -1, arrow: get[string](o, "serializer") == "arrow",
 	}
-	if out == nil {
-		return text
+	if v := o.m["null_code"]; v != nil {
+		i.nullCode = int32(o.integer("null_code", v, 32))
 	}
-	return append(out, text[from:]...)
-}
-
-// info checks the description of a column.
-func (c *jsonColumn) info() (ColumnInfo, error) {
-	i := ColumnInfo{Name: c.Name, Kind: c.Kind, Nullable: c.Nullable, Unit: c.Unit, Timezone: c.Timezone, Ordered: c.Ordered,
-		masked: c.NullStorage == "mask", nullCode: -1, arrow: c.Serializer == "arrow"}
-	if c.NullCode != nil {
-		i.nullCode = *c.NullCode
+	var shape []int64
+	for _, v := range get[[]any](o, "item_shape") {
+		shape = append(shape, o.integer("item_shape", v, 64))
+	}
+	dtype, fields := get[string](o, "dtype_str"), get[[]any](o, "fields")
+	if o.err != nil {
+		return i, o.err
 	}
 	var err error
-	if i.nullValue, err = parseNull(c.NullValue); err != nil {
+	if i.nullValue, err = parseNull(o.m["null_value"]); err != nil {
 		return i, err
 	}
 	i.Nullable = i.Nullable || i.nullValue != nil
-	switch c.Kind {
+	switch i.Kind {
 	case "ndarray":
-		err = i.setItems(c.ItemShape, c.DType)
+		err = i.setItems(shape, dtype)
 	case "timestamp":
-		if _, ok := timeUnits()[c.Unit]; !ok {
-			err = faults.Corruptf("timestamps in the unit %q", faults.Clip(c.Unit))
+		if _, ok := timeUnits()[i.Unit]; !ok {
+			err = faults.Corruptf("timestamps in the unit %q", faults.Clip(i.Unit))
 		}
 	case "list":
-		if c.Item == nil {
+		if o.m["item"] == nil {
 			return i, faults.Corruptf("a list without a type of items")
 		}
-		item, err := c.Item.info()
+		item, err := parseColumn(o.m["item"])
 		i.Item = &item
 		return i, err
 	case "struct":
-		for _, f := range c.Fields {
-			field, err := f.info()
+		for _, v := range fields {
+			field, err := parseColumn(v)
 			if err != nil {
 				return i, err
 			}
@@ -149,8 +113,8 @@ func (c *jsonColumn) info() (ColumnInfo, error) {
 		}
 	case "dictionary", "utf8", "vlstring", "vlbytes", "object":
 	default:
-		if _, ok := fixedTypes()[c.Kind]; !ok {
-			err = faults.Unsupportedf("kind %q", faults.Clip(c.Kind))
+		if _, ok := fixedTypes()[i.Kind]; !ok {
+			err = faults.Unsupportedf("kind %q", faults.Clip(i.Kind))
 		}
 	}
 	return i, err
@@ -176,27 +140,18 @@ func (i *ColumnInfo) setItems(shape []int64, dtype string) error {
 	return nil
 }
 
-// parseNull reads the value that is null.
-func parseNull(text json.RawMessage) (any, error) {
-	if len(text) == 0 {
-		return nil, nil
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, faults.Corruptf("null value: %v", err)
-	}
-	if m, ok := v.(map[string]any); ok {
-		encoded, _ := m["base64"].(string)
+// parseNull returns the value that is null: bytes are a map with their base64.
+func parseNull(v any) (any, error) {
+	switch v := v.(type) {
+	case map[string]any:
+		encoded, _ := v["base64"].(string)
 		b, err := base64.StdEncoding.DecodeString(encoded)
-		if err != nil || m["__bytes__"] != true {
-			return nil, faults.Corruptf("null value %s", faults.Clip(string(text)))
+		if err != nil || v["__bytes__"] != true {
+			return nil, faults.Corruptf("null value that is a map")
 		}
 		return b, nil
-	}
-	if _, ok := v.([]any); ok {
-		return nil, faults.Corruptf("null value %s", faults.Clip(string(text)))
+	case []any:
+		return nil, faults.Corruptf("null value that is a list")
 	}
 	return v, nil
 }

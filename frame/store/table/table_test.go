@@ -364,14 +364,3 @@ func TestColumnPath(t *testing.T) {
 		}
 	}
 }
-
-func TestQuoteNaN(t *testing.T) {
-	for in, want := range map[string]string{
-		`{"a": NaN}`: `{"a": "NaN"}`, `[-Infinity, Infinity, -1]`: `["-Infinity", "Infinity", -1]`,
-		`{"NaN": "a \"NaN\" -Infinity"}`: `{"NaN": "a \"NaN\" -Infinity"}`, `[1, NaN`: `[1, "NaN"`, `"\`: `"\`,
-	} {
-		if got := string(quoteNaN([]byte(in))); got != want {
-			t.Errorf("quoteNaN(%s) = %s, want %s", in, got, want)
-		}
-	}
-}

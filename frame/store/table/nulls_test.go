@@ -1,0 +1,52 @@
+package table
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// TestSentinel finds a value that is null among items in both byte orders.
+func TestSentinel(t *testing.T) {
+	ctx := context.Background()
+	for _, x := range []struct {
+		dtype, items string
+		null         any
+		want         []bool
+	}{
+		{"<i2", "\x00\x80\x80\x00\xff\xff", jsonNumber("-32768"), []bool{true, false, false}},
+		{">i2", "\x00\x80\x80\x00\xff\xff", jsonNumber("-32768"), []bool{false, true, false}},
+		{"<i2", "\x00\x00\x01\x00", jsonNumber("65536"), nil},
+		{">u4", "\x00\x00\x00\x07\x07\x00\x00\x00", jsonNumber("7"), []bool{true, false}},
+		{"<f4", "\x00\x00\x00\x80\x00\x00\x80\x3f", jsonNumber("0"), []bool{true, false}},
+		{">f8", "\x7f\xf8\x00\x00\x00\x00\x00\x01\x3f\xf0\x00\x00\x00\x00\x00\x00", "NaN", []bool{true, false}},
+		{"<f2", "\x00\x7c\x00\xfc", "-Infinity", []bool{false, true}},
+		{"|S2", "a\x00ab", "a", []bool{true, false}},
+		{"|S2", "a\x00ab", "abc", []bool{false, false}},
+		{">U2", "\x00\x00\x00a\x00\x00\x00\x00\x00\x00\x00a\x00\x00\x00b", "ab", []bool{false, true}},
+	} {
+		n := int64(max(len(x.want), 2))
+		a, err := ndarray.Zeros(ctx, "", []int64{n}, x.dtype, nil)
+		if err == nil {
+			err = a.WriteBytes(ctx, []byte(x.items))
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", x.dtype, err)
+		}
+		c := &Column{rows: &rows.Set{Stored: n, Live: n}, array: a}
+		if c.null, err = sentinel(x.null, a.DType(), ""); err != nil {
+			t.Fatalf("%s: %v", x.dtype, err)
+		}
+		if got, err := c.Nulls(ctx, 0, n); err != nil || !slices.Equal(got, x.want) {
+			t.Errorf("%s, null %v: %v, want %v: %v", x.dtype, x.null, got, x.want, err)
+		}
+	}
+	for _, null := range []any{"x", true, []byte("7"), jsonNumber("1.5")} {
+		if _, err := sentinel(null, ndarray.DTypeOf[int16](), "int16"); err == nil {
+			t.Errorf("%v is an int16", null)
+		}
+	}
+}
