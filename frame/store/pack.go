@@ -1,7 +1,6 @@
 package store
 
 import (
-	"archive/zip"
 	"cmp"
 	"context"
 	"errors"
@@ -11,11 +10,11 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
-	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
+	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
 )
 
 // Pack writes a directory or zip store to a zip file, in the layout of python-blosc2: the files of the leaves by
@@ -85,7 +84,7 @@ func (s *Store) pack(ctx context.Context, w io.Writer) error {
 	}
 	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(b.size, a.size) })
 	files = append(files, file{name: embedFile})
-	z := zip.NewWriter(w)
+	z := zipdir.NewWriter(w)
 	for _, f := range files {
 		if err := s.packMember(ctx, z, f.name); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
@@ -105,7 +104,7 @@ func (s *Store) fileSize(ctx context.Context, name string) (int64, error) {
 
 // packMember writes a file of the store as a member. It reads the file twice, because the checksum is stored before the
 // bytes.
-func (s *Store) packMember(ctx context.Context, z *zip.Writer, name string) error {
+func (s *Store) packMember(ctx context.Context, z *zipdir.Writer, name string) error {
 	src, release, err := s.files.box.open(ctx, name)
 	if err != nil {
 		return err
@@ -115,21 +114,11 @@ func (s *Store) packMember(ctx context.Context, z *zip.Writer, name string) erro
 	if err := copyContext(ctx, sum, source.Reader(ctx, src)); err != nil {
 		return err
 	}
-	h := &zip.FileHeader{Name: name, Method: zip.Store, CRC32: sum.Sum32(), UncompressedSize64: uint64(src.Size()),
-		CompressedSize64: uint64(src.Size()), CreatorVersion: 3<<8 | 20, ReaderVersion: 20, ExternalAttrs: 0o600 << 16}
-	//lint:ignore SA1019 CreateRaw ignores Modified
-	h.ModifiedDate = 1<<5 | 1 // 1980-01-01, so that the same leaves give the same file
-	for _, c := range []byte(name) {
-		if c >= utf8.RuneSelf {
-			h.Flags |= 0x800 // the name is UTF-8
-		}
-	}
-	w, err := z.CreateRaw(h)
-	if err != nil {
+	if err := z.Add(name, src.Size(), sum.Sum32()); err != nil {
 		return err
 	}
 	again := crc32.NewIEEE()
-	if err := copyContext(ctx, io.MultiWriter(w, again), source.Reader(ctx, src)); err != nil {
+	if err := copyContext(ctx, io.MultiWriter(z, again), source.Reader(ctx, src)); err != nil {
 		return err
 	}
 	if again.Sum32() != sum.Sum32() {
