@@ -188,7 +188,7 @@ func (p *jsonParser) str() (string, error) {
 				}
 			}
 			if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-				p.pos = at // the second one stands for itself
+				p.pos = at // the second one is a character of its own
 			}
 		}
 		out.WriteRune(r)
