@@ -25,8 +25,9 @@ var (
 
 // site is the built viewer on a server, and a server of data with another origin.
 type site struct {
-	url, data string
-	far       *far
+	url, data   string
+	far         *far
+	dir, blosc2 string // files of the tests, and among them the command
 }
 
 // newSite builds the viewer and serves it.
@@ -41,7 +42,7 @@ func newSite(t *testing.T) *site {
 		}
 		checkSizes(t, sizes)
 	}
-	s := &site{far: &far{}}
+	s := &site{far: &far{}, dir: t.TempDir()}
 	pages, data := httptest.NewServer(http.FileServer(http.Dir(dir))), httptest.NewServer(s.far)
 	t.Cleanup(pages.Close)
 	t.Cleanup(data.Close)
@@ -81,7 +82,8 @@ func TestViewer(t *testing.T) {
 		test func(*testing.T, *site, *chrome)
 	}{
 		{"Dropped", testDropped}, {"URL", testURL}, {"Pixels", testPixels}, {"Keys", testKeys}, {"Table", testTable}, {"Mouse", testMouse}, {"Hostile", testHostile}, {"Faults", testFaults},
-		{"Kinds", testKinds}, {"Names", testNames}, {"Large", testLarge}, {"Huge", testHuge},
+		{"Sheet", testSheet},
+		{"Tables", testTables}, {"Objects", testObjects}, {"Switch", testSwitch}, {"Chunks", testChunks}, {"Kinds", testKinds}, {"Names", testNames}, {"Large", testLarge}, {"Huge", testHuge},
 	} {
 		t.Run(sub.name, func(t *testing.T) { sub.test(t, s, c) })
 	}
@@ -471,7 +473,7 @@ func testNames(t *testing.T, s *site, c *chrome) {
 	if controls < 15 {
 		t.Errorf("%d controls", controls)
 	}
-	for _, q := range []string{"[role=alert]", "[role=status]", "[aria-live=polite]", "main", "header", "h1", "html[lang]"} {
+	for _, q := range []string{"[role=alert]", "[role=status]", "#panels [aria-live=polite]", "#sheet [aria-live=polite]", "main", "header", "h1", "html[lang]"} {
 		if p.text("document.querySelectorAll('"+q+"').length") != "1" {
 			t.Errorf("want one %s", q)
 		}

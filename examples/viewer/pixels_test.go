@@ -29,10 +29,7 @@ func testPixels(t *testing.T, s *site, c *chrome) {
 	if err := os.WriteFile(file, b, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	command := filepath.Join(dir, "blosc2")
-	if out, err := exec.Command("go", "-C", "../blosc2", "build", "-o", command, ".").CombinedOutput(); err != nil {
-		t.Fatalf("building the command: %v\n%s", err, out)
-	}
+	command := s.command(t)
 	url := s.put(t, "pixels.b2nd", b)
 	for _, style := range []struct{ args, hash string }{
 		{"", ""},
@@ -79,6 +76,19 @@ func testPixels(t *testing.T, s *site, c *chrome) {
 			t.Errorf("plot %s: %d of %d pixels differ", style.args, bad, len(got))
 		}
 	}
+}
+
+// command builds the command blosc2, once, and returns its path.
+func (s *site) command(t *testing.T) string {
+	t.Helper()
+	if s.blosc2 == "" {
+		name := filepath.Join(s.dir, "blosc2")
+		if out, err := exec.Command("go", "-C", "../blosc2", "build", "-o", name, ".").CombinedOutput(); err != nil {
+			t.Fatalf("building the command: %v\n%s", err, out)
+		}
+		s.blosc2 = name
+	}
+	return s.blosc2
 }
 
 // heatMap returns the picture of the items in an SVG drawing.

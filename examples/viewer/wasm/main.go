@@ -31,7 +31,7 @@ type counter interface {
 type method func(w *worker, ctx context.Context, args js.Value, notify func(any)) (map[string]any, error)
 
 var methods = map[string]method{
-	"open": (*worker).open, "walk": (*worker).walk, "select": (*worker).selectArray, "picture": (*worker).picture, "prefetch": (*worker).prefetch,
+	"open": (*worker).open, "walk": (*worker).walk, "select": (*worker).selectKey, "rows": (*worker).rows, "picture": (*worker).picture, "prefetch": (*worker).prefetch,
 	"line": (*worker).line, "value": (*worker).value, "table": (*worker).table, "chunks": (*worker).chunks, "stats": (*worker).stats,
 }
 

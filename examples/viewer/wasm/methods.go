@@ -63,7 +63,7 @@ func (w *worker) walk(ctx context.Context, _ js.Value, notify func(any)) (map[st
 	var batch []any
 	sent := time.Now()
 	err := doc.Walk(ctx, func(e document.Entry) {
-		batch = append(batch, map[string]any{"key": e.Key, "kind": e.Kind, "text": e.Text, "array": e.Array, "fault": e.Fault})
+		batch = append(batch, map[string]any{"key": e.Key, "kind": e.Kind, "text": e.Text, "shown": e.Shown, "fault": e.Fault})
 		if time.Since(sent) > 50*time.Millisecond {
 			notify(batch)
 			batch, sent = nil, time.Now()
@@ -76,16 +76,48 @@ func (w *worker) walk(ctx context.Context, _ js.Value, notify func(any)) (map[st
 	return map[string]any{}, err
 }
 
-// selectArray opens the array args.key.
-func (w *worker) selectArray(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
-	a, err := w.session.Select(ctx, args.Get("key").String())
+// selectKey opens the array, the table or the array of objects args.key.
+func (w *worker) selectKey(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	v, err := w.session.Select(ctx, args.Get("key").String())
 	if err != nil {
 		return nil, err
 	}
-	return map[string]any{
-		"shape": numbers(a.Shape()), "chunks": numbers(a.Chunks()), "dtype": a.DType().String(), "real": a.Real(),
-		"info": properties(a.Info()), "attributes": properties(a.Attributes()),
-	}, nil
+	answer := map[string]any{"info": properties(v.Info()), "attributes": properties(v.Attributes())}
+	switch v := v.(type) {
+	case *document.Array:
+		answer["shape"], answer["chunks"], answer["dtype"], answer["real"] = numbers(v.Shape()), numbers(v.Chunks()), v.DType().String(), v.Real()
+	case *document.Sheet:
+		columns := make([]document.Property, len(v.Columns))
+		for i, c := range v.Columns {
+			columns[i] = document.Property{Name: c.Name, Value: c.Kind}
+		}
+		answer["rows"], answer["columns"] = float64(v.Rows), properties(columns)
+	}
+	return answer, nil
+}
+
+// rows returns the rows args.start to args.stop-1 of the columns args.first to args.last-1. A null is null.
+func (w *worker) rows(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+	s, err := w.session.Sheet()
+	if err != nil {
+		return nil, err
+	}
+	n := func(name string) int { return args.Get(name).Int() }
+	pages, err := s.Read(ctx, int64(args.Get("start").Float()), int64(args.Get("stop").Float()), n("first"), n("last"))
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]any, len(pages))
+	for i, p := range pages {
+		cells := make([]any, len(p.Cells))
+		for k, c := range p.Cells {
+			if !c.Null {
+				cells[k] = c.Text
+			}
+		}
+		columns[i] = map[string]any{"cells": cells, "fault": p.Fault}
+	}
+	return map[string]any{"columns": columns}, nil
 }
 
 // picture draws a part of a plane.
@@ -163,7 +195,7 @@ func (w *worker) chunks(ctx context.Context, args js.Value, _ func(any)) (map[st
 	}
 	cells := make([]any, len(m.Cells))
 	for i, c := range m.Cells {
-		cells[i] = map[string]any{"number": c.Number, "special": c.Special, "nbytes": c.NBytes, "cbytes": c.CBytes, "offset": float64(c.Off)}
+		cells[i] = map[string]any{"number": c.Number, "special": c.Special, "nbytes": c.NBytes, "cbytes": c.CBytes, "offset": float64(c.Off), "coding": c.Coding}
 	}
 	return map[string]any{
 		"top": float64(m.Top), "left": float64(m.Left), "rows": float64(m.Rows), "cols": float64(m.Cols),

@@ -3,6 +3,7 @@ import { drawChunks, drawHistogram, drawLine, drawTable } from "./charts.js";
 import { Client, Latest } from "./client.js";
 import { Controls } from "./controls.js";
 import { Picture } from "./picture.js";
+import { Sheet } from "./sheet.js";
 import { defaults, format, parse, settle } from "./state.js";
 import { bytes, count } from "./svg.js";
 import { Tree } from "./tree.js";
@@ -13,9 +14,10 @@ const mostLine = 1000; // values of a line
 const tableRows = 12, tableCols = 8;
 
 const client = new Client(fail);
-const calls = { picture: new Latest(120), prefetch: new Latest(0), value: new Latest(0), line: new Latest(120), table: new Latest(120), chunks: new Latest(120) };
+const calls = { picture: new Latest(120), prefetch: new Latest(0), value: new Latest(0), line: new Latest(120), table: new Latest(120), chunks: new Latest(120), rows: new Latest(120) };
 const picture = new Picture({ moved: () => array && ask(), picked: pick, hovered: hover, left: unhover });
 const tree = new Tree((key) => select(key).catch(fail));
+const sheet = new Sheet(turn);
 const controls = new Controls({ changed, axes: changeAxes, index: changeIndex });
 
 let state = defaults();
@@ -41,7 +43,7 @@ async function open(source, next) {
   [state, array] = [next, null];
   $("error").hidden = true;
   $("status").textContent = `Opening ${source.file?.name ?? source.url} …`;
-  for (const id of ["side", "stage", "panels", "contents"]) $(id).hidden = true;
+  for (const id of ["side", "stage", "panels", "sheet", "contents"]) $(id).hidden = true;
   $("empty").hidden = false;
   tree.clear();
   try {
@@ -60,7 +62,7 @@ async function open(source, next) {
   }
 }
 
-// openStore lists a store, and opens the array of the state or the first one.
+// openStore lists a store, and opens the key of the state or the first one that can be shown.
 async function openStore(mine) {
   $("contents").hidden = $("side").hidden = false;
   $("empty").hidden = true;
@@ -69,34 +71,52 @@ async function openStore(mine) {
     if (mine !== serial) return walk.cancel();
     tree.add(entries);
     tree.select(state.key);
-    const first = entries.find((e) => e.array);
+    const first = entries.find((e) => e.shown);
     if (!chosen && first) chosen = select(first.key);
   });
   await walk;
   await chosen;
   if (mine !== serial) return;
-  if (!chosen) fail("The store has no arrays.");
+  if (!chosen) fail("The store has nothing that the viewer shows.");
   status();
 }
 
-// select shows an array.
+// select shows an array, a table or an array of objects.
 async function select(key) {
   const mine = serial;
-  if (array) state = { ...state, axes: false, at: [], window: null, lineAxis: -1, range: null };
+  if (array || !$("sheet").hidden) state = { ...state, axes: false, at: [], window: null, lineAxis: -1, range: null };
   state.key = key;
   tree.select(key);
   const answer = await client.call("select", { key });
   if (mine !== serial || state.key !== key) return;
   $("error").hidden = true;
-  array = answer;
-  settle(state, array.shape);
-  list($("info"), array.info);
-  list($("attributes"), array.attributes);
-  $("attributes-section").hidden = array.attributes.length === 0;
+  const isSheet = Boolean(answer.columns);
+  if (isSheet || !array) for (const c of Object.values(calls)) c.cancel(); // that are about another kind
+  array = isSheet ? null : answer;
+  list($("info"), answer.info);
+  list($("attributes"), answer.attributes);
+  $("attributes-section").hidden = answer.attributes.length === 0;
+  $("info-title").textContent = isSheet ? answer.info[0][1] : "Array";
   $("empty").hidden = true;
-  for (const id of ["side", "stage", "panels"]) $(id).hidden = false;
-  $("title").textContent = [state.url.split(/[?#]/)[0].split("/").at(-1) || $("title").dataset.file || "", key].filter(Boolean).join(" · ");
+  $("side").hidden = false;
+  $("sheet").hidden = !isSheet;
+  for (const id of ["stage", "panels"]) $(id).hidden = isSheet;
+  const title = [state.url.split(/[?#]/)[0].split("/").at(-1) || $("title").dataset.file || "", key].filter(Boolean).join(" · ");
+  $("title").textContent = $("sheet-title").textContent = title;
+  if (isSheet) return sheet.open(answer, state.at);
+  settle(state, array.shape);
   show();
+}
+
+// turn shows the page of a sheet at a row and a column, which the state has as its position.
+function turn(row, col) {
+  state.at = [row, col];
+  record();
+  const page = sheet.page;
+  calls.rows.run(() => client.call("rows", page), (answer) => {
+    sheet.draw(page, answer);
+    status();
+  }, fail);
 }
 
 // list shows names and values.
@@ -232,6 +252,7 @@ function inspect(at = state.at, line = true) {
   const position = [...at];
   clearTimeout(inspectTimer);
   inspectTimer = setTimeout(() => {
+    if (!array) return;
     calls.value.run(() => client.call("value", { at: position }), ({ text }) => ($("readout").textContent = `[${position.join(", ")}]\n${text}`), (e) => ($("readout").textContent = e.message));
     if (!line || !hasPicture()) return;
     const axis = state.lineAxis;

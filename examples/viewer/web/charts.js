@@ -72,7 +72,7 @@ export function drawChunks(svg, note, map, cursor, picked) {
   let mark = null;
   svg.replaceChildren(...cells.map((c, i) => {
     const [r, k] = [Math.floor(i / cols), i % cols];
-    const size = c.special || `${bytes(c.cbytes)} for ${bytes(c.nbytes)}, ratio ${ratio(c).toFixed(2)}`;
+    const size = c.special || `${bytes(c.cbytes)} for ${bytes(c.nbytes)}, ratio ${ratio(c).toFixed(2)}, ${c.coding}`;
     const rect = el("rect", { x: k * 10, y: r * 10, width: 10, height: 10, class: c.special ? "special" : "" });
     if (!c.special) rect.setAttribute("fill", `rgba(${color}, ${(1 - (0.75 * Math.log(Math.max(ratio(c), 1))) / Math.log(most)).toFixed(3)})`);
     rect.append(el("title", {}, `chunk ${c.number}: ${size}`));

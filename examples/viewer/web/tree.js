@@ -16,7 +16,7 @@ export class Tree {
     this.#list.replaceChildren();
   }
 
-  // add adds entries: their key, kind and text, whether they are arrays, and a fault.
+  // add adds entries: their key, kind and text, whether they can be shown, and a fault.
   add(entries) {
     for (const e of entries) {
       const li = document.createElement("li");
@@ -24,7 +24,7 @@ export class Tree {
       li.setAttribute("role", "treeitem");
       li.setAttribute("aria-level", Math.max(parts.length, 1));
       li.setAttribute("aria-selected", "false");
-      if (!e.array) li.setAttribute("aria-disabled", "true");
+      if (!e.shown) li.setAttribute("aria-disabled", "true");
       li.tabIndex = this.#list.childElementCount ? -1 : 0;
       li.style.paddingLeft = `${6 + 12 * Math.min(parts.length - 1, 12)}px`;
       li.dataset.key = e.key;

@@ -2,11 +2,10 @@ package document
 
 import (
 	"context"
-	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/examples/viewer/internal/plane"
-	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // A ChunkMap describes the chunks of a plane, or a part of them around a position.
@@ -14,22 +13,21 @@ type ChunkMap struct {
 	Top, Left, Rows, Cols int64 // in chunks
 	AllRows, AllCols      int64
 	ChunkRows, ChunkCols  int64 // items of a chunk along the axes
-	Cells                 []Cell
+	Cells                 []MapCell
 }
 
-// A Cell is a chunk.
-type Cell struct {
+// A MapCell is a chunk of a map.
+type MapCell struct {
 	Number  int
 	Special string // "" if the chunk has data
 	NBytes  int
 	CBytes  int
 	Off     int64
+	Coding  string // codec and filters, such as "zstd, shuffle"; "" if the chunk has no data
 }
 
-const (
-	maxMap  = 32 // chunks along an axis of a map
-	readers = 16 // chunks whose headers are read at the same time
-)
+// maxMap is the number of chunks along an axis of a map.
+const maxMap = 32
 
 // ChunkMap returns the chunks of a plane around the item at x.At.
 func (a *Array) ChunkMap(ctx context.Context, x plane.Axes) (*ChunkMap, error) {
@@ -50,46 +48,47 @@ func (a *Array) ChunkMap(ctx context.Context, x plane.Axes) (*ChunkMap, error) {
 		m.AllRows, m.ChunkRows = grid[x.Row], chunks[x.Row]
 		m.Top, m.Rows = around(at[x.Row], grid[x.Row])
 	}
-	m.Cells = make([]Cell, m.Rows*m.Cols)
-	slots := make(chan struct{}, readers)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	var wg sync.WaitGroup
-	for k := range m.Cells {
-		if x.Row >= 0 {
-			at[x.Row] = m.Top + int64(k)/m.Cols
-		}
-		at[x.Col] = m.Left + int64(k)%m.Cols
-		number := int64(0)
-		for i, n := range grid {
-			number = number*n + at[i]
-		}
-		slots <- struct{}{}
-		if ctx.Err() != nil {
-			break
-		}
-		wg.Go(func() {
-			defer func() { <-slots }()
-			info, err := a.Frame().ChunkInfo(ctx, int(number))
-			if err != nil {
-				cancel(err)
-				return
-			}
-			m.Cells[k] = cellOf(int(number), info)
-		})
+	// The map shows the chunks of this selection.
+	sel := make([]ndarray.Index, len(shape))
+	for i, k := range at {
+		sel[i] = ndarray.At(k * chunks[i])
 	}
-	wg.Wait()
-	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+	along := func(axis int, first, count int64) {
+		sel[axis] = ndarray.Span(first*chunks[axis], min((first+count)*chunks[axis], shape[axis]))
+	}
+	along(x.Col, m.Left, m.Cols)
+	if x.Row >= 0 {
+		along(x.Row, m.Top, m.Rows)
+	}
+	m.Cells = make([]MapCell, m.Rows*m.Cols)
+	for c, err := range a.ChunkInfos(ctx, sel...) {
+		if err != nil {
+			return nil, err
+		}
+		k := c.Coord[x.Col] - m.Left
+		if x.Row >= 0 {
+			k += (c.Coord[x.Row] - m.Top) * m.Cols
+		}
+		m.Cells[k] = cellOf(&c)
 	}
 	return m, nil
 }
 
 // cellOf returns the cell of a chunk.
-func cellOf(number int, info frame.ChunkInfo) Cell {
-	c := Cell{Number: number, NBytes: info.NBytes, CBytes: info.CBytes, Off: info.Off}
-	if info.Special != chunk.Regular {
+func cellOf(info *ndarray.ChunkInfo) MapCell {
+	c := MapCell{Number: int(info.Number), NBytes: info.NBytes, CBytes: info.CBytes, Off: info.Off}
+	switch {
+	case info.Special != chunk.Regular:
 		c.Special = info.Special.String()
+	case info.Stored:
+		c.Coding = "stored as it is"
+	default:
+		c.Coding = info.Codec.String()
+		for _, f := range info.Filters {
+			if f != chunk.NoFilter {
+				c.Coding += ", " + f.String()
+			}
+		}
 	}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/examples/viewer/internal/item"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/frame/store/objects"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -20,7 +21,13 @@ const cacheBytes = 32 << 20
 // A Document is an open file or object.
 type Document struct {
 	store *store.Store // or nil
-	array *Array       // or nil
+	view  View         // of a document that is no store
+}
+
+// A View is what the viewer shows of a document: an *Array or a *Sheet.
+type View interface {
+	Info() []Property
+	Attributes() []Property
 }
 
 // Open opens a document. The source stays open with it.
@@ -46,32 +53,28 @@ func Open(ctx context.Context, src frame.Source) (*Document, error) {
 		}
 		return &Document{store: s}, nil
 	}
-	var a *ndarray.Array
 	if err == nil {
-		if a, err = ndarray.OpenFrame(f); err != nil {
-			err = fmt.Errorf("a %s, which the viewer does not show: %w", e.Kind, err)
+		var v View
+		if v, err = viewOf(ctx, f, e.Kind); err == nil {
+			return &Document{view: v}, nil
 		}
+		err = fmt.Errorf("a %s, which the viewer does not show: %w", e.Kind, err)
 	}
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
-	return &Document{array: &Array{a}}, nil
+	f.Close()
+	return nil, err
 }
 
-// IsStore reports whether the document is a store.
-func (d *Document) IsStore() bool { return d.store != nil }
-
-// Array returns the array, or that of a key of a store, which the caller must close.
-func (d *Document) Array(ctx context.Context, key string) (*Array, error) {
-	if d.store == nil {
-		return d.array, nil
+// viewOf returns the view of a frame of a kind, which then owns the frame.
+func viewOf(ctx context.Context, f *frame.Frame, kind store.Kind) (View, error) {
+	switch kind {
+	case store.KindObjects, store.KindBatches, store.KindLists:
+		o, err := objects.New(ctx, f)
+		if err != nil {
+			return nil, err
+		}
+		return newObjects(o), nil
 	}
-	// Store.Array would also open tensors, but with the program for writing arrays, which is half a megabyte.
-	f, err := d.store.Frame(ctx, key)
-	if err != nil {
-		return nil, err
-	}
+	// store.ArrayOf would also open tensors, but with the program for writing arrays, which is half a megabyte.
 	a, err := ndarray.OpenFrame(f)
 	if err != nil {
 		return nil, err
@@ -79,10 +82,36 @@ func (d *Document) Array(ctx context.Context, key string) (*Array, error) {
 	return &Array{a}, nil
 }
 
+// IsStore reports whether the document is a store.
+func (d *Document) IsStore() bool { return d.store != nil }
+
+// View returns the view of the document, or of a key of a store.
+func (d *Document) View(ctx context.Context, key string) (View, error) {
+	if d.store == nil {
+		return d.view, nil
+	}
+	e, err := d.store.Stat(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	if e.Kind == store.KindTable {
+		return openTable(ctx, d.store, key)
+	}
+	f, err := d.store.Frame(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	v, err := viewOf(ctx, f, e.Kind)
+	if err != nil {
+		f.Close()
+	}
+	return v, err
+}
+
 // An Entry is a line of the tree of a store.
 type Entry struct {
 	Key, Kind, Text string
-	Array           bool // Document.Array can open it
+	Shown           bool // Document.View can open it
 	Fault           string
 }
 
@@ -106,10 +135,12 @@ func (d *Document) Walk(ctx context.Context, see func(Entry)) error {
 		switch {
 		case err != nil:
 			x.Fault = err.Error()
-		case e.Kind == store.KindArray:
-			x.Array, x.Text = true, shapeText(e.Shape)+" "+e.DType.String()
-		case e.Kind == store.KindReference && len(e.Shape) > 0:
-			x.Array, x.Text = true, shapeText(e.Shape)+" "+e.DType.String()
+		case e.Kind == store.KindArray, e.Kind == store.KindReference && len(e.Shape) > 0:
+			x.Shown, x.Text = true, shapeText(e.Shape)+" "+e.DType.String()
+		case e.Kind == store.KindTable:
+			x.Shown, x.Text = true, strconv.FormatInt(e.Shape[0], 10)+" rows"
+		case e.Kind == store.KindObjects, e.Kind == store.KindBatches, e.Kind == store.KindLists:
+			x.Shown, x.Text = true, shapeText(e.Shape)
 		case len(e.Shape) > 0:
 			x.Text = shapeText(e.Shape)
 		}

@@ -1,14 +1,13 @@
 package document
 
 import (
-	"encoding/hex"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/examples/viewer/internal/item"
 )
 
 // A Property is a line of the metadata.
@@ -34,7 +33,7 @@ func (a *Array) Info() []Property {
 		{"Chunks", shapeText(a.Chunks())},
 		{"Blocks", shapeText(a.Blocks())},
 		{"Number of chunks", strconv.Itoa(info.NumChunks)},
-		{"Codec", fmt.Sprintf("%s, level %d", p.Codec, p.Level)},
+		{"Codec", codecText(p)},
 		{"Filters", strings.Join(filters, ", ")},
 		{"Data", sizeText(n)},
 		{"Stored", sizeText(a.CBytes())},
@@ -48,69 +47,30 @@ func (a *Array) Info() []Property {
 	return list
 }
 
+// codecText returns a codec with its level.
+func codecText(p chunk.Params) string { return fmt.Sprintf("%s, level %d", p.Codec, p.Level) }
+
 // Attributes returns the attributes of an array as text.
 func (a *Array) Attributes() []Property {
 	var list []Property
 	for _, name := range a.Attrs() {
-		var v any
-		text := ""
-		if err := a.Attr(name, &v); err != nil {
-			text = "(" + err.Error() + ")"
-		} else {
-			text = valueText(v, 0)
-		}
-		list = append(list, Property{clip(name, 200), clip(text, 4000)})
+		list = append(list, attribute(name, func(v any) error { return a.Attr(name, v) }))
 	}
 	return list
 }
 
-// valueText returns an attribute as text, like JSON.
-func valueText(v any, depth int) string {
-	if depth > 8 {
-		return "…"
+// attribute returns an attribute as text, which get decodes.
+func attribute(name string, get func(v any) error) Property {
+	var v any
+	text := ""
+	if err := get(&v); err != nil {
+		text = "(" + err.Error() + ")"
+	} else if s, ok := v.(string); ok {
+		text = s
+	} else {
+		text = item.JSON(v)
 	}
-	switch v := v.(type) {
-	case nil:
-		return "null"
-	case string:
-		if depth == 0 {
-			return v
-		}
-		return strconv.Quote(v)
-	case []byte:
-		return "0x" + hex.EncodeToString(v[:min(len(v), 64)])
-	case []any:
-		parts := make([]string, min(len(v), 100))
-		for i := range parts {
-			parts[i] = valueText(v[i], depth+1)
-		}
-		if len(parts) < len(v) {
-			parts = append(parts, "…")
-		}
-		return "[" + strings.Join(parts, ", ") + "]"
-	case meta.Tuple:
-		return valueText([]any(v), depth)
-	case meta.Map:
-		parts := make([]string, min(len(v), 100))
-		for i := range parts {
-			parts[i] = valueText(v[i].Key, depth+1) + ": " + valueText(v[i].Value, depth+1)
-		}
-		if len(parts) < len(v) {
-			parts = append(parts, "…")
-		}
-		return "{" + strings.Join(parts, ", ") + "}"
-	case meta.Ext:
-		return fmt.Sprintf("extension %d of %d bytes", v.Type, len(v.Data))
-	}
-	return fmt.Sprint(v)
-}
-
-// clip shortens a text.
-func clip(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return Property{item.Clip(name, 200), item.Clip(text, 4000)}
 }
 
 // sizeText returns a number of bytes, such as "1.5 MiB (1,572,864 bytes)".

@@ -23,8 +23,9 @@ const keepValues = 8 << 20
 type Session struct {
 	mu      sync.Mutex
 	doc     *document.Document
-	array   *document.Array
-	kept    []keptPlane // the last one was used last
+	array   *document.Array // or nil
+	sheet   *document.Sheet // or nil
+	kept    []keptPlane     // the last one was used last
 	flights map[string]*flight
 	reads   int // planes read
 }
@@ -44,8 +45,8 @@ type flight struct {
 	err     error
 }
 
-// errNothing is returned if no array is open.
-var errNothing = errors.New("no array is open")
+// errNothing is returned if no array, or no sheet, is open.
+var errNothing = errors.New("nothing of this kind is open")
 
 // Open opens a document in place of the one before.
 func (s *Session) Open(ctx context.Context, src frame.Source) (*document.Document, error) {
@@ -56,7 +57,7 @@ func (s *Session) Open(ctx context.Context, src frame.Source) (*document.Documen
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.forget()
-	s.doc, s.array = doc, nil
+	s.doc, s.array, s.sheet = doc, nil, nil
 	return doc, nil
 }
 
@@ -75,13 +76,13 @@ func (s *Session) Document() *document.Document {
 	return s.doc
 }
 
-// Select opens the array with a key of a store, or the array of the document.
-func (s *Session) Select(ctx context.Context, key string) (*document.Array, error) {
+// Select opens what is below a key of a store, or the only view of the document.
+func (s *Session) Select(ctx context.Context, key string) (document.View, error) {
 	doc := s.Document()
 	if doc == nil {
 		return nil, errNothing
 	}
-	a, err := doc.Array(ctx, key)
+	v, err := doc.View(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +92,19 @@ func (s *Session) Select(ctx context.Context, key string) (*document.Array, erro
 		return nil, context.Canceled
 	}
 	s.forget()
-	s.array = a
-	return a, nil
+	s.array, _ = v.(*document.Array)
+	s.sheet, _ = v.(*document.Sheet)
+	return v, nil
+}
+
+// Sheet returns the table or the array of objects that is shown.
+func (s *Session) Sheet() (*document.Sheet, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.sheet == nil {
+		return nil, errNothing
+	}
+	return s.sheet, nil
 }
 
 // Array returns the array that is shown.

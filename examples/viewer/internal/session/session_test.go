@@ -157,10 +157,11 @@ func TestStore(t *testing.T) {
 	if found["/img"] != "group " || found["/img/level0"] != "array 64 × 64 <u2" {
 		t.Errorf("%v", found)
 	}
-	a, err := s.Select(t.Context(), "/img/level0")
+	v, err := s.Select(t.Context(), "/img/level0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	a := v.(*document.Array)
 	if list := a.Info(); list[0] != (document.Property{Name: "Shape", Value: "64 × 64"}) || len(list) < 9 {
 		t.Errorf("%v", list)
 	}
@@ -172,7 +173,48 @@ func TestStore(t *testing.T) {
 	if err != nil || rows != 4 || cols != 2 || len(text) != 8 {
 		t.Errorf("%v, %d, %d, %v", text, rows, cols, err)
 	}
+	if _, err := s.Sheet(); err == nil {
+		t.Error("an array is a sheet")
+	}
 	if _, err := s.Select(t.Context(), "/missing"); err == nil {
 		t.Error("no error of a missing key")
+	}
+}
+
+// TestSheet reads pages of a table. What is outside the table is an error.
+func TestSheet(t *testing.T) {
+	b, err := os.ReadFile("../../../../testdata/tables/wide1.b2z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &slow{data: b, open: make(chan struct{}), started: make(chan struct{}, 1)}
+	close(g.open)
+	s := &Session{}
+	if _, err := s.Open(t.Context(), object.New(g, int64(len(b)), 1<<20, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Select(t.Context(), "/"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Array(); err == nil {
+		t.Error("a table is an array")
+	}
+	sheet, err := s.Sheet()
+	if err != nil || sheet.Rows != 5 || len(sheet.Columns) != 6 {
+		t.Fatal(sheet, err)
+	}
+	pages, err := sheet.Read(t.Context(), 1, 3, 2, 4)
+	if err != nil || len(pages) != 2 || len(pages[1].Cells) != 2 || pages[0].Fault != "" || pages[0].Cells[1].Text != "green" {
+		t.Errorf("%+v, %v", pages, err)
+	}
+	for _, bad := range [][4]int{{-1, 2, 0, 1}, {0, 6, 0, 1}, {2, 1, 0, 1}, {0, 1, -1, 1}, {0, 1, 0, 7}, {0, 1, 3, 2}} {
+		if _, err := sheet.Read(t.Context(), int64(bad[0]), int64(bad[1]), bad[2], bad[3]); !errors.Is(err, ndarray.ErrBounds) {
+			t.Errorf("%v: %v", bad, err)
+		}
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := sheet.Read(done, 0, 5, 0, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
 	}
 }
