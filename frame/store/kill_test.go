@@ -91,12 +91,12 @@ func TestKill(t *testing.T) {
 		s.Close()
 		k := killed{path: path, leaves: map[string]string{}}
 		r := rand.New(rand.NewPCG(5, 5))
-		for range rounds {
+		for i := 0; i < rounds || i < 5*rounds && k.few(); i++ {
 			k.replay(t, killOnce(t, path, time.Duration(r.IntN(40))*time.Millisecond))
 			k.check(t)
 		}
 		t.Logf("%s: %d edits, %d of them interrupted, %d times packed, %d interrupted", name, k.edits, k.cut, k.packs, k.cutPacks)
-		if k.edits == 0 || !testing.Short() && (k.cut == 0 || name == "s.b2d" && (k.packs == 0 || k.cutPacks == 0)) {
+		if k.few() {
 			t.Errorf("%s: too few", name)
 		}
 	}
@@ -112,6 +112,11 @@ type killed struct {
 	nextPacked map[string]string
 
 	edits, cut, packs, cutPacks int
+}
+
+// few reports whether too little has happened. On a busy machine, processes are killed before they edit.
+func (k *killed) few() bool {
+	return k.edits == 0 || !testing.Short() && (k.cut == 0 || strings.HasSuffix(k.path, ".b2d") && (k.packs == 0 || k.cutPacks == 0))
 }
 
 // replay makes the edits that a process has printed.

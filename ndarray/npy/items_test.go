@@ -13,11 +13,11 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// npyLines returns the fields of the lines about .npy files in testdata/making.txt.gz of package ndarray.
+// npyLines returns the fields of the lines about .npy files in testdata/making.txt.gz of package numpytest.
 func npyLines(t *testing.T) [][]string {
 	t.Helper()
 	var out [][]string
-	for _, line := range golden.Lines(t, "../testdata/making.txt.gz") {
+	for _, line := range golden.Lines(t, "../internal/numpytest/testdata/making.txt.gz") {
 		if rest, ok := strings.CutPrefix(line, "npy;"); ok {
 			out = append(out, strings.Split(rest, ";"))
 		}
