@@ -85,8 +85,9 @@ const (
 
 // Weights of times in the cost of Balanced.
 const (
-	balancedReads = 100 // how many times the data is read for each time that it is written
-	slowReading   = 10  // of the time by which decoding exceeds that of the defaults
+	balancedReads = 100  // how many times the data is read for each time that it is written
+	slowReading   = 10   // of the time by which decoding exceeds a fair time
+	fairReading   = 1.15 // times that of the defaults, because the times of the tables are not exact
 )
 
 // cost returns the cost of m by which candidates are compared, per byte of data. usual is the time for decoding a byte
@@ -101,5 +102,5 @@ func (g Goal) cost(p coder.Params, m measure, usual float64) float64 {
 	case Fastest:
 		return stored*fastestTransfer + read
 	}
-	return stored*balancedTransfer + read + slowReading*max(read-usual, 0) + writeTime(p)/balancedReads
+	return stored*balancedTransfer + read + slowReading*max(read-fairReading*usual, 0) + writeTime(p)/balancedReads
 }

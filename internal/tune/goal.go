@@ -72,7 +72,7 @@ func (g Goal) levels() []coder.Params {
 	case Fastest:
 		return []coder.Params{{Codec: codec.LZ4, Level: 9}}
 	}
-	return []coder.Params{{Codec: codec.Zstd, Level: 6}, {Codec: codec.Zstd, Level: 3}, {Codec: codec.Zstd, Level: 5}}
+	return []coder.Params{{Codec: codec.Zstd, Level: 6}, {Codec: codec.Zstd, Level: 5}, {Codec: codec.Zstd, Level: 3}}
 }
 
 // kept returns how many of the best rows of the screening are tried at other levels, and by which factor their cost may
@@ -111,10 +111,11 @@ func pipelines(typeSize int, g Goal) [][]coder.Filter {
 	return list
 }
 
-// splits returns the split modes that are tried with parameters.
-func splits(p coder.Params) []coder.SplitMode {
+// splits returns the split modes that are tried with parameters. Shuffled blocks that are not split compress worse than
+// their samples, which are smaller, so Balanced does not try it.
+func splits(p coder.Params, g Goal) []coder.SplitMode {
 	const most = 16 // streams of an automatic split
-	if len(p.Filters) == 0 || p.Filters[0] != coder.Shuffle || p.TypeSize < 2 || p.TypeSize > most {
+	if g == Balanced || len(p.Filters) == 0 || p.Filters[0] != coder.Shuffle || p.TypeSize < 2 || p.TypeSize > most {
 		return []coder.SplitMode{coder.SplitAuto}
 	}
 	if p.Codec == codec.Zstd && p.Level > 5 {

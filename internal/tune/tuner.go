@@ -9,7 +9,7 @@ import (
 )
 
 // share is the part of the time for writing that trials may take.
-const share = 0.1
+const share = 0.05
 
 // minSize is the smallest size in bytes of a chunk with a choice of its own.
 const minSize = 8 << 10
@@ -191,7 +191,7 @@ func (t *Tuner) refine(c *Chunk, table *[]Trial) error {
 	for _, level := range t.goal.levels() {
 		for _, r := range screened[:min(n, len(screened))] {
 			p := r.Params
-			if p.Level == codec.NoCompression || p.Codec != level.Codec || r.Cost > factor*screened[0].Cost {
+			if p.Level == codec.NoCompression || p.Codec != level.Codec || r.Cost > factor*screened[0].Cost || t.wholeShuffled(p, level.Level) {
 				continue
 			}
 			p.Level = level.Level
@@ -201,12 +201,17 @@ func (t *Tuner) refine(c *Chunk, table *[]Trial) error {
 		}
 	}
 	p := slices.MinFunc(*table, byCost).Params
-	for _, p.Split = range splits(p) {
+	for _, p.Split = range splits(p, t.goal) {
 		if err := try(p); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// wholeShuffled reports whether a level of Balanced does not split shuffled blocks. See splits.
+func (t *Tuner) wholeShuffled(p coder.Params, level int) bool {
+	return t.goal == Balanced && level > 5 && t.typeSize > 1 && len(p.Filters) > 0 && p.Filters[0] == coder.Shuffle
 }
 
 // byCost compares rows by their cost.
