@@ -45,7 +45,7 @@ func inParallel[T any](t *testing.T, all []T, f func(t *testing.T, rng *rand.Ran
 // TestArraysWritten writes arrays with this library. The reference must read the same sizes, parameters, metalayers,
 // items and slices.
 func TestArraysWritten(t *testing.T) {
-	all := arrayCases(t, testCases(800))
+	all := arrayCases(t, testCases(500))
 	var layered atomic.Int64
 	inParallel(t, all, func(t *testing.T, rng *rand.Rand, dir string, c *arrayCase) error {
 		var err error
@@ -78,7 +78,7 @@ func TestArraysWritten(t *testing.T) {
 // TestArraysRead reads arrays that the reference wrote with one to four threads, from files, memory and readers, whole
 // and in slices.
 func TestArraysRead(t *testing.T) {
-	all := arrayCases(t, testCases(800))
+	all := arrayCases(t, testCases(500))
 	inParallel(t, all, func(t *testing.T, rng *rand.Rand, dir string, c *arrayCase) error {
 		var err error
 		if c.meta, err = layers(rng, rng.IntN(len(valueKinds)), rng.IntN(4)); err != nil {

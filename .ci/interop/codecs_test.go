@@ -157,7 +157,7 @@ func TestCodecs(t *testing.T) {
 			t.Parallel()
 			dir, fails := t.TempDir(), 0
 			var ours, theirs int
-			for i := range testCases(500) {
+			for i := range testCases(250) {
 				c := form.make(rand.New(rand.NewPCG(*seed, uint64(1000*k+i))))
 				o, r, err := c.run(dir)
 				if err != nil {

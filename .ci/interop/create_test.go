@@ -55,7 +55,7 @@ func (x *tally) log(t *testing.T) {
 // of the reference, the files must be identical. Otherwise they may differ only in the streams and in the lengths that
 // depend on them.
 func TestArraysCreated(t *testing.T) {
-	all := arrayCases(t, testCases(1000))
+	all := arrayCases(t, testCases(600))
 	var sum tally
 	inParallel(t, all, func(t *testing.T, rng *rand.Rand, dir string, c *arrayCase) error {
 		var err error
@@ -258,7 +258,7 @@ func (c *chunkedCase) String() string {
 func TestSuperChunksCreated(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 2<<40))
 	var all []*chunkedCase
-	for range testCases(600) {
+	for range testCases(400) {
 		c := &chunkedCase{kind: pick(rng, kinds), sparse: rng.IntN(3) == 0, memory: rng.IntN(3) == 0}
 		c.sparse = c.sparse && !c.memory
 		size := logUniform(rng, 32, 20_000)

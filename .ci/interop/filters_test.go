@@ -192,7 +192,7 @@ func TestFilters(t *testing.T) {
 		t.Run(form.name, func(t *testing.T) {
 			t.Parallel()
 			dir, fails, compared, size := t.TempDir(), 0, 0, 0
-			for i := range testCases(500) {
+			for i := range testCases(250) {
 				rng := rand.New(rand.NewPCG(*seed, uint64(1<<50+1000*k+i)))
 				c := filterCase(rng, k)
 				same, err := c.runFilters(rng, dir)

@@ -16,7 +16,7 @@ import (
 
 var (
 	seed  = flag.Uint64("seed", 1, "seed of the random cases")
-	cases = flag.Int("cases", 3000, "random cases of each test")
+	cases = flag.Int("cases", 2000, "random cases of each test")
 )
 
 const (
