@@ -1,7 +1,7 @@
 // Command imports checks the structure of the module: imports between packages, the requirements of go.mod, the names
-// at the top level, dependency cycles between the files of a package, exported names that only tests use,
-// the rules of the interface, and whether .ci/api.txt lists the exported names. Run it from the top of the repository.
-// It prints each fault and exits with status 1 if it found one.
+// at the top level, the number of entries of a folder, dependency cycles between the files of a package, exported names
+// that only tests use, the rules of the interface, and whether .ci/api.txt lists the exported names. Run it from the
+// top of the repository. It prints each fault and exits with status 1 if it found one.
 //
 // Imports run one way:
 //
@@ -103,6 +103,13 @@ var topLevel = []string{
 // modules lists the folders that are modules of their own, besides those in examples: bridges to other libraries.
 var modules = []string{"b2arrow", "cloud"}
 
+// maxEntries is the largest number of files and folders in a folder of the module.
+const maxEntries = 60
+
+// moreEntries maps the folders that have more entries than maxEntries to their number. Lower these numbers as folders
+// shrink.
+var moreEntries = map[string]int{"internal/filters": 66}
+
 func main() {
 	update := flag.Bool("update", false, "write "+apiFile+" again")
 	flag.Parse()
@@ -163,7 +170,9 @@ func check(dir string) ([]string, error) {
 				}
 				return fs.SkipDir
 			}
-			return nil
+			more, err := checkEntries(fsys, p)
+			faults = append(faults, more...)
+			return err
 		}
 		if path.Ext(name) == ".go" {
 			more, err := checkFile(dir, p)
@@ -173,6 +182,15 @@ func check(dir string) ([]string, error) {
 		return nil
 	})
 	return faults, err
+}
+
+// checkEntries returns a fault for a folder that has more entries than maxEntries or moreEntries allows.
+func checkEntries(fsys fs.FS, p string) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, p)
+	if most := max(maxEntries, moreEntries[p]); len(entries) > most {
+		return []string{fmt.Sprintf("%s: %d entries, at most %d may be there", p, len(entries), most)}, nil
+	}
+	return nil, err
 }
 
 // checkFile returns the imports of one file that break a rule. Tests may also import indirect dependencies.

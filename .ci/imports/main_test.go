@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -89,6 +90,21 @@ func faultsOf(t *testing.T, files map[string]string) []string {
 func TestGoodTree(t *testing.T) {
 	if faults := faultsOf(t, tree()); len(faults) > 0 {
 		t.Errorf("faults in a tree that keeps the rules:\n%s", strings.Join(faults, "\n"))
+	}
+}
+
+// TestEntries fills a folder up to the largest number of entries, and adds one.
+func TestEntries(t *testing.T) {
+	files := tree()
+	for i := 4; i < maxEntries; i++ { // codec has four entries
+		files[fmt.Sprintf("codec/c%d.go", i)] = source("fmt")
+	}
+	if faults := faultsOf(t, files); len(faults) > 0 {
+		t.Errorf("%d entries: %q", maxEntries, faults)
+	}
+	files["codec/c.go"] = source("fmt")
+	if faults := faultsOf(t, files); len(faults) != 1 || !strings.Contains(faults[0], "codec: 61 entries") {
+		t.Errorf("%d entries: %q", maxEntries+1, faults)
 	}
 }
 
