@@ -218,7 +218,7 @@ func TestGuardedSequences(t *testing.T) {
 			{Name: "prefix", Prefix: func(dst, src, _ []byte, n int) bool { return d.DecodePrefix(dst, src, n) == nil }},
 		},
 	}
-	for _, l := range cputest.Available(cpu.AVX2) { // for the checksum: the rest is Go
+	for _, l := range cputest.Available(cpu.AVX2) {
 		x.Paths = append(x.Paths, mutant.Path{Name: l.String(), Decode: func(dst, src, _ []byte) bool {
 			defer cpu.Limit(l)()
 			return d.Decode(dst, src) == nil

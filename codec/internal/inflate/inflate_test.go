@@ -15,6 +15,8 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec/internal/trial"
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/cpu/cputest"
 )
 
 var errMore = errors.New("more than expected")
@@ -35,26 +37,36 @@ func standard(src []byte, n int) ([]byte, error) {
 	return out, err
 }
 
-// compare decodes src with the decoder and the standard library, which must agree, and reports whether src is valid.
+// compare decodes src with the decoder, without and with its kernel, and with the standard library. All must agree. It
+// reports whether src is valid.
 func compare(t testing.TB, d *Decoder, src []byte, n int) bool {
 	t.Helper()
 	want, wantErr := standard(src, n)
+	for _, l := range cputest.Available(cpu.AVX2) {
+		compareAt(t, l, d, src, n, want, wantErr)
+	}
+	return wantErr == nil
+}
+
+// compareAt compares one level of kernels with the result of the standard library.
+func compareAt(t testing.TB, l cpu.Level, d *Decoder, src []byte, n int, want []byte, wantErr error) {
+	t.Helper()
+	defer cpu.Limit(l)()
 	got := bytes.Repeat([]byte{0xa5}, n+room)
 	err := d.Decode(got[:n:n], src)
 	if (err == nil) != (wantErr == nil) {
-		t.Fatalf("%x to %d: %v, want %v", src, n, err, wantErr)
+		t.Fatalf("%v: %x to %d: %v, want %v", l, src, n, err, wantErr)
 	}
 	if err == nil && !bytes.Equal(got[:n], want) {
-		t.Fatalf("%x to %d: wrong bytes", src, n)
+		t.Fatalf("%v: %x to %d: wrong bytes", l, src, n)
 	}
 	if len(bytes.Trim(got[n:], "\xa5")) > 0 {
-		t.Fatalf("%x to %d: wrote past the end", src, n)
+		t.Fatalf("%v: %x to %d: wrote past the end", l, src, n)
 	}
 	if err != nil {
 		want = nil
 	}
 	trial.Prefixes(t, n, want, func(dst []byte, n int) bool { return d.DecodePrefix(dst, src, n) == nil })
-	return err == nil
 }
 
 // makers makes streams with the encoders of the standard library. It keeps the encoders, because they are large.
@@ -279,6 +291,10 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkDecode(b *testing.B) {
+	cputest.EachBenchmark(b, benchmarkDecode, cpu.AVX2)
+}
+
+func benchmarkDecode(b *testing.B) {
 	m := makers{}
 	for kind := range trial.Kinds() {
 		for _, size := range []int{8 << 10, 256 << 10} {

@@ -35,11 +35,11 @@ func (r *run) place() int { return r.in - int(r.left>>3) }
 // room is a little more than one iteration of the fast loop may write: literals, a match, and the excess of a copy.
 const room = 8 + 258 + 2*wide
 
-// fast decodes symbols as long as there is enough input and output.
+// fastGeneric decodes symbols as long as there is enough input and output.
 //
 // An iteration takes up to four entries of literals, each of at most 11 bits, and then a match, of at most 20 bits for
 // the length and 28 for the distance, for which it loads again.
-func (r *run) fast(t *tables) (stop int) {
+func (r *run) fastGeneric(t *tables) (stop int) {
 	src, dst, in, out, word, left := r.src, r.dst, r.in, r.out, r.word, r.left
 	literals, distances := &t.literals, &t.distances
 	lastIn, lastOut := len(src)-margin, min(len(dst)-room, r.stop-1)
