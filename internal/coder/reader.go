@@ -118,7 +118,7 @@ func (r *Reader) readStored(dst []byte, k int) error {
 }
 
 // readFull reads len(p) bytes from byte at of the chunk at base, for block k or the header. The bytes must exist, so an
-// waiting end is corruption.
+// early end is corruption.
 func readFull(src io.ReaderAt, p []byte, base int64, at, k int) error {
 	n, err := src.ReadAt(p, base+int64(at))
 	if n == len(p) {
