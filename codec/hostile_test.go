@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/hex"
+	"errors"
 	"runtime"
 	"strings"
 	"testing"
@@ -55,6 +56,21 @@ func TestHostileStreams(t *testing.T) {
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 2<<20 {
 				t.Errorf("%s: %d bytes of memory for %d", test.name, used, n)
+			}
+		}
+	}
+}
+
+// TestNilOutput decodes streams with content to no memory at all, whose address is 0.
+func TestNilOutput(t *testing.T) {
+	for _, id := range ids {
+		for _, kind := range inputKinds {
+			stream := encode(t, newEncoder(t, id, 5), input(kind, 1000, 0), 1000)
+			if stream == nil {
+				continue
+			}
+			if err := newDecoder(t, id).Decode(nil, stream); !errors.Is(err, codec.ErrCorrupt) {
+				t.Errorf("%v, %s: %v, want ErrCorrupt", id, kind, err)
 			}
 		}
 	}
