@@ -34,7 +34,7 @@ type Reader interface {
 	Size() int64
 	// DType returns the NumPy dtype of the items.
 	DType() DType
-	// SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
+	// SelectionShape returns the shape of a selection. See Array.SelectionShape.
 	SelectionShape(sel ...Index) ([]int64, error)
 	// ReadBytes reads a selection into dst, in C order, as the items are stored. See Array.ReadBytes.
 	ReadBytes(ctx context.Context, dst []byte, sel ...Index) error
@@ -266,9 +266,14 @@ func (a *Array) now() *state {
 	return a.state.Load()
 }
 
-// Refresh switches the Array to the state that is stored now, and reports whether it differs from the previous one
-// because another process has written items or resized the array. The error wraps ErrCorrupt or is an error of
-// frame.Frame.Refresh.
+// Refresh switches the Array to the state that is stored now, and reports whether the state differs from the previous
+// one because another process has edited the array: its items, shape or attributes. An array on a server cannot be
+// followed if it is replaced: Refresh then returns ErrChanged.
+//
+// With OpenOptions.Locking, every read, Shape and Size also switch to the newest state, and a later Refresh does not
+// report it again. To follow an array that grows, compare its shape with the number of items that were handled.
+//
+// The error wraps ErrCorrupt or is an error of [frame.Frame.Refresh].
 func (a *Array) Refresh(ctx context.Context) (bool, error) {
 	changed, err := a.f.Refresh(ctx)
 	if err != nil {
@@ -286,14 +291,15 @@ func (a *Array) Refresh(ctx context.Context) (bool, error) {
 // Later reads and edits return fs.ErrClosed. An open batch can only be rolled back. A second Close does nothing.
 func (a *Array) Close() error { return a.f.Close() }
 
-// Frame returns the frame that holds the array, for access to its metalayers and chunks. Changes of chunks change the
+// Frame returns the frame that holds the array, for access to its metalayers and chunks. Edits of chunks change the
 // array. Closing the frame closes the array.
 func (a *Array) Frame() *frame.Frame { return a.f }
 
-// Shape returns the shape in items, the first axis first. The caller owns the slice.
+// Shape returns the shape in items, the first axis first. The caller owns the slice. With OpenOptions.Locking it is the
+// newest shape that is stored, and Shape waits while another process edits. After Close it is the last known shape.
 func (a *Array) Shape() []int64 { return slices.Clone(a.now().rec.Shape) }
 
-// Size returns the number of items.
+// Size returns the number of items: the product of the lengths that Shape returns.
 func (a *Array) Size() int64 { return a.now().geo.Items }
 
 // Chunks returns the shape of a chunk in items. The caller owns the slice.
@@ -388,7 +394,7 @@ func (a *Array) NBytes() int64 { return a.Size() * int64(a.itemSize) }
 func (a *Array) CBytes() int64 { return a.f.Info().CBytes }
 
 // Verify decodes the whole array and compares it with its checksums, if it has some. It calls report for each fault and
-// goes on if report returns nil; otherwise Verify returns that error. With a nil report it returns the first fault.
+// continues if report returns nil. Otherwise Verify returns that error. With a nil report it returns the first fault.
 // See [frame.Frame.Verify].
 func (a *Array) Verify(ctx context.Context, report func(error) error) error {
 	if report == nil {

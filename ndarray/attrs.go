@@ -8,19 +8,19 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Attrs returns the names of the attributes of the array, in the order in which they are stored. Attributes are what
-// python-blosc2 calls vlmeta. The slice is the caller's.
+// Attrs returns the names of the attributes of the array, in the order in which they are stored. python-blosc2 calls
+// them vlmeta. The caller owns the slice. Attrs and Attr use the state of the last read, edit or Refresh.
 func (a *Array) Attrs() []string { return a.f.VLMetaNames() }
 
-// Attr stores the attribute with a name in the value that v points to:
+// Attr decodes the attribute called name into the value that v points to:
 //
 //	var units string
 //	err := a.Attr("units", &units)
 //
 // Numbers, strings, booleans, byte slices, slices, maps and structs work as in [meta.Unmarshal], and a pointer to an
-// any takes every attribute. A pointer to an *Array takes an array that was stored as an attribute: it is in memory,
-// cannot be edited, and need not be closed. The error wraps fs.ErrNotExist if there is no such attribute, ErrType if
-// the value does not fit v, ErrCorrupt or fs.ErrClosed.
+// any accepts every attribute. A variable of type *Array receives an array that was stored as an attribute, if v points
+// to it. That array is in memory, cannot be edited, and need not be closed. The error wraps fs.ErrNotExist if there is
+// no such attribute, ErrType if the value does not fit v, ErrCorrupt or fs.ErrClosed.
 func (a *Array) Attr(name string, v any) error {
 	content, err := a.f.VLMeta(name)
 	if err != nil {
@@ -52,15 +52,15 @@ func openAttr(content []byte, o *OpenOptions) (*Array, error) {
 	return OpenBytes(x.Data, o)
 }
 
-// SetAttr sets an attribute, in one commit. The value may be whatever [meta.Marshal] accepts, or an *Array or *View, of
-// which a copy is stored. Other libraries can write back at most 16 attributes. The error wraps ErrType for a value of
-// another kind and ErrTooLarge for too many attributes, or is an error of Begin or of writing.
+// SetAttr sets an attribute, in one commit. The value may be any that [meta.Marshal] accepts, or an *Array or *View,
+// whose items are copied. Other libraries cannot edit a frame with more than 16 attributes. The error wraps ErrType for
+// a value of another kind and ErrTooLarge for too many attributes, or is an error of Begin or of writing.
 func (a *Array) SetAttr(ctx context.Context, name string, v any) error {
 	return a.edit(ctx, func(b *Batch) error { return b.SetAttr(ctx, name, v) })
 }
 
-// DeleteAttr removes an attribute, in one commit. The error wraps fs.ErrNotExist if there is none of that name, or is
-// an error of Begin or of writing.
+// DeleteAttr removes an attribute, in one commit. The error wraps fs.ErrNotExist if there is no attribute with that
+// name, or is an error of Begin or of writing.
 func (a *Array) DeleteAttr(ctx context.Context, name string) error {
 	return a.edit(ctx, func(b *Batch) error { return b.DeleteAttr(ctx, name) })
 }

@@ -21,9 +21,9 @@ type Editor interface {
 	Resize(ctx context.Context, shape ...int64) error
 	// AppendBytes adds items at the end of an axis. See Array.AppendBytes.
 	AppendBytes(ctx context.Context, axis int, data []byte) error
-	// InsertBytes inserts items before item at along an axis. See Array.InsertBytes.
+	// InsertBytes inserts items at position at of an axis. See Array.InsertBytes.
 	InsertBytes(ctx context.Context, axis int, at int64, data []byte) error
-	// Delete removes n items along an axis, starting at item at. See Array.Delete.
+	// Delete removes n steps along an axis, starting at position at. See Array.Delete.
 	Delete(ctx context.Context, axis int, at, n int64) error
 	// SetAttr sets an attribute. See Array.SetAttr.
 	SetAttr(ctx context.Context, name string, v any) error
@@ -31,7 +31,7 @@ type Editor interface {
 	DeleteAttr(ctx context.Context, name string) error
 }
 
-// A Batch is a group of edits of an array that become visible, and durable, by one commit:
+// A Batch is a group of edits of an array that one commit makes visible and durable:
 //
 //	b, err := a.Begin(ctx)
 //	if err != nil {
@@ -45,10 +45,10 @@ type Editor interface {
 //	}
 //	return b.Commit()
 //
-// Each edit sees the results of the edits before it. Readers of the array see no edit before Commit. A batch belongs to
-// one goroutine. Batches and single edits of other goroutines wait until it ends, so a single edit by the same
-// goroutine would wait forever. If an edit fails for another reason than its arguments, all further edits and Commit
-// return its error.
+// Each edit sees the results of the edits before it. Readers of the array see no edit before Commit. A batch is not
+// safe for concurrent use. Other batches and single edits of the array wait until the batch ends. So a goroutine that
+// edits the array itself, and not the batch, waits forever. If an edit fails because of its arguments, the batch is
+// unchanged and can go on. After any other error, all further edits and Commit return that error.
 type Batch struct {
 	a   *Array
 	b   *frame.Batch
@@ -99,7 +99,7 @@ func (b *Batch) end() {
 	}
 }
 
-// Shape returns the shape with the edits so far. The slice is the caller's.
+// Shape returns the shape with the edits so far. The caller owns the slice.
 func (b *Batch) Shape() []int64 { return append([]int64{}, b.st.rec.Shape...) }
 
 // DType returns the NumPy dtype of the items.

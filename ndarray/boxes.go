@@ -31,8 +31,9 @@ func (b Box) Size() int64 {
 // clone returns a copy of the box in new memory.
 func (b Box) clone() Box { return Box{slices.Clone(b.Start), slices.Clone(b.Shape)} }
 
-// Boxes are boxes at regular distances in an array, in C order. ByChunk, ByBlock, ByRows and ByWindow return them. They
-// do not change when the shape of the array does.
+// Boxes are boxes at regular distances in an array, in C order. ByChunk, ByTile, ByBlock, ByRows and ByWindow return
+// them, for the shape that the array has at that time. If an argument of these functions is invalid, Len is 0 and Tiles
+// returns an error that wraps ErrBounds or ErrShape.
 type Boxes struct {
 	shape []int64 // of the array
 	axes  []spacing
@@ -112,9 +113,9 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 // ByChunk returns the chunks of r, clipped to the array. For a view it returns the chunks that a copy would have.
 func ByChunk(r Reader) Boxes { return byParts(r, func(chunks, _ []int64) []int64 { return chunks }) }
 
-// ByTile returns boxes of whole chunks of r, clipped to the array: as many chunks along the last axes as have at most
-// most bytes of items, and at least one.
-func ByTile(r Reader, most int64) Boxes {
+// ByTile returns boxes of whole chunks of r, clipped to the array. A box has as many chunks along the last axes as fit
+// in maxBytes bytes of items, and at least one.
+func ByTile(r Reader, maxBytes int64) Boxes {
 	b := ByChunk(r)
 	if b.err != nil || grid.HasZero(b.shape) {
 		return b
@@ -126,8 +127,8 @@ func ByTile(r Reader, most int64) Boxes {
 	for i := len(b.shape) - 1; i >= 0; i-- {
 		n, w := b.shape[i], &b.axes[i]
 		step := size / min(w.size, n) // bytes along the axis
-		if most/step < n {
-			w.size *= max(most/step/w.size, 1)
+		if maxBytes/step < n {
+			w.size *= max(maxBytes/step/w.size, 1)
 			w.step = w.size
 			break
 		}
@@ -177,10 +178,10 @@ func ByRows(r Reader, axis int, n int64) Boxes {
 	return b
 }
 
-// ByWindow returns windows of a shape whose first items are stride apart. If stride is nil, it is the shape, so that
-// the windows cover the array once. With a halo, each box has that many more items on both sides of its window;
-// Tile.Inner is the window. halo may be nil. Boxes are clipped to the array: there is no padding, and a window may be
-// smaller at the end of an axis.
+// ByWindow returns windows of a shape that begin stride items apart along each axis. If stride is nil, it is the shape,
+// so that the windows cover the array once. With a halo, each box has halo more items on both sides of its window along
+// each axis, and Tile.Inner is the window. halo may be nil. Boxes are clipped to the array: there is no padding, and a
+// window may be smaller at the end of an axis.
 func ByWindow(r Reader, shape, stride, halo []int64) Boxes {
 	b := Boxes{shape: r.Shape()}
 	n := len(b.shape)

@@ -16,7 +16,7 @@ import (
 
 // CreateOptions returns the options for creating an array like this one: its partition, compression parameters and
 // checksums, its fixed metalayers, and the codecs, user filters and number of goroutines that it was opened with. The
-// caller may change the result, which has no attributes and no place. It omits metalayers that mark data as stored
+// caller may change the result. It has no attributes and no Storage. It omits metalayers that mark data as stored
 // elsewhere, because a copy contains the data.
 func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
@@ -34,14 +34,14 @@ func (a *Array) CreateOptions() *CreateOptions {
 }
 
 // Copy creates an array with the items of r in a new file or directory, or in memory if name is "", and opens it for
-// writing. It takes what o leaves out from r, as CreateOptions describes, including the metalayers and attributes of an
-// array, but not of a view. If the partition and the parameters are the same, chunks are copied as stored. Otherwise
-// items are read and compressed again, a few chunks at a time.
+// writing. It takes options that o does not set from r, as CreateOptions describes. These include the metalayers and
+// attributes of an array, but not of a view. If the partition and the parameters are the same, chunks are copied as
+// stored. Otherwise items are read and compressed again, a few chunks at a time.
 //
-// If the new chunks cut across the old ones, old blocks may be decoded more than once, as few times as o.MaxMemory
-// allows. If that is much, Copy first writes the items to a temporary array with chunks that suit both partitions: a
-// file beside the new one, or memory for an array in memory, but none with a Storage. See PlanRechunk. The error is an
-// error of Create or of reading.
+// If the new chunks cut across the old ones, old blocks may be decoded more than once. o.MaxMemory decides how many
+// times. If it is many times, Copy first writes the items to a temporary array with chunks that suit both partitions.
+// The temporary array is a file next to the new one, or in memory if the new array is in memory. With a Storage, Copy
+// uses no temporary array. See PlanRechunk. The error is an error of Create or of reading.
 func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)

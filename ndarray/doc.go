@@ -89,16 +89,17 @@
 //
 // An exported field of a struct holds the field of the item whose name or title is in its tag `b2:"name"`. Without a
 // tag it holds the field of its own name, in upper or lower case. The tag "-" omits a field. The fields of embedded
-// structs count as fields of the struct. To read, a struct may have some of the fields; to write, it must have all, and
-// gaps become zeros. Structs whose memory layout is that of the items are not converted.
+// structs count as fields of the struct. A struct for reading may have only some of the fields. A struct for writing
+// must have all of them, and the bytes between fields become zeros. Structs whose memory layout is that of the items
+// are not converted.
 //
-// A number type also reads every dtype whose values it has exactly, and writes every dtype that has its values: float64
-// reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte order, and for fields
-// of structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
+// A number type also reads every dtype whose values it can represent exactly, and writes every dtype that can represent
+// its own values: float64 reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte
+// order, and for fields of structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
 //
-// A time or duration between two units is rounded down, as in NumPy. An item or value that does not fit returns
-// ErrValue: a time or duration out of range, a string that is too long (NumPy would truncate it), or characters that
-// are not Unicode. Any other type, such as uintptr or *T, is rejected with ErrType.
+// A time or duration between two units is rounded down, as in NumPy. If an item or value does not fit, the call returns
+// ErrValue: for a time or duration out of range, a string that is too long, which NumPy would truncate, or characters
+// that are not Unicode. Any other type, such as uintptr or *T, is rejected with ErrType.
 //
 // # Changing arrays
 //
@@ -114,9 +115,9 @@
 // after the position are rewritten, about 8 MiB at a time, whatever the size of the array. Their old bytes remain
 // stored until the commit. Items that are added without data are zeros.
 //
-// Begin starts a Batch, which makes any number of edits one commit. Each call of Append rewrites a chunk that is not
-// full. If calls append one image each, use chunks of one image, or blocks of one image: the blocks of a rewritten
-// chunk that get no new items are copied as stored. Use a Batch if one commit per call is too slow.
+// Begin starts a Batch, which makes any number of edits one commit. Each call of Append rewrites the last chunk if it
+// is not full. If each call appends one image, use chunks of one image, or blocks of one image: blocks of a rewritten
+// chunk that get no new items are copied as stored. Use a Batch if one commit for each call is too slow.
 //
 // # Making arrays
 //
@@ -146,10 +147,10 @@
 //
 // # Iterating over arrays
 //
-// ByChunk, ByBlock, ByRows and ByWindow return boxes that cover an array or a view. Tiles reads the boxes one after the
-// other, and Boxes.ReadAhead makes it read ahead. Map computes a new array block by block. Reduce computes sums, means,
-// minima and other reductions along any axes, without decoding special chunks. Array.ChunkInfos describes the chunks
-// without decoding them.
+// ByChunk, ByTile, ByBlock, ByRows and ByWindow return boxes that cover an array or a view. Tiles reads the boxes one
+// after the other, and Boxes.ReadAhead makes it read ahead. Map computes a new array block by block. Reduce computes
+// sums, means, minima and other reductions along any axes, without decoding special chunks. Array.ChunkInfos describes
+// the chunks without decoding them.
 //
 // # Goroutines, commits and memory
 //
@@ -159,8 +160,8 @@
 // unchanged. A Batch makes several edits one commit. SetAttr edits attributes, and Array.Frame gives access to
 // metalayers.
 //
-// A call uses up to Concurrency goroutines, which the options set. None of them works on the call after it returns, but
-// up to eight stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller.
-// Repeated reads of an array in memory or in one file allocate nothing. The memory of other calls is bounded by what
-// the size of the file justifies and by OpenOptions.MaxBytes, so files from unknown sources may be opened.
+// A call uses up to Concurrency goroutines, a field of the options. None of them works on the call after it returns,
+// but up to eight stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller.
+// Repeated reads of an array in memory or in one file allocate nothing. The stored size of the array and
+// OpenOptions.MaxBytes bound the memory of all other calls, so files from unknown sources may be opened.
 package ndarray

@@ -18,10 +18,10 @@ import (
 )
 
 // FromFunc creates an array whose items are set by f. It calls f for each block, clipped to the array, with a tile of
-// zero values. t.Start and t.Shape, t.All and t.Rows provide the coordinates of the items. Up to Options.Concurrency
-// goroutines call f at the same time, in no particular order. f may be called again for the same block and must then
-// set the same items. t is valid until f returns. The first error of f ends the call. FromFunc uses the memory of a few
-// chunks. See Create.
+// zero values. t.Start and t.Shape, t.All and t.Rows provide the coordinates of the items. Up to
+// CreateOptions.Concurrency goroutines call f at the same time, in no particular order. f may be called again for the
+// same block and must then set the same items. t is valid until f returns. The first error of f ends the call. FromFunc
+// uses the memory of a few chunks. See Create.
 func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, e, err := newTypedLayout[T](ctx, name, shape, o)

@@ -10,17 +10,17 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/reduce"
 )
 
-// Histogram counts the items of r between edges, like numpy.histogram(r, edges). Bin i has the items from edges[i] up
-// to, but not including, edges[i+1], and the last bin also its upper edge. No bin has NaNs, or items outside the edges.
-// Items are compared as float64. For bins of equal width, take the edges from the first number to the last:
+// Histogram counts the items of r between edges, like numpy.histogram(r, edges). Bin i counts the items from edges[i]
+// up to, but not including, edges[i+1]. The last bin includes its upper edge. NaNs and items outside the edges are not
+// counted. Items are compared as float64. For bins of equal width from first to last, compute the edges:
 //
 //	for i := range edges {
 //		edges[i] = first + (last-first)*float64(i)/float64(len(edges)-1)
 //	}
 //
 // Histogram reads the items once, in parallel, and needs memory for a few chunks. The items must be integers or floats;
-// otherwise it returns ErrType. It returns ErrParam if there are fewer than two edges, or one is NaN or less than the
-// one before. Other errors are those of reading.
+// otherwise it returns ErrType. It returns ErrParam if there are fewer than two edges, or if an edge is NaN or less
+// than the edge before it. Other errors are those of reading.
 func Histogram(ctx context.Context, r Reader, edges []float64) ([]int64, error) {
 	if len(edges) < 2 {
 		return nil, fmt.Errorf("ndarray: %w: a histogram needs 2 edges or more, got %d", ErrParam, len(edges))
@@ -47,8 +47,8 @@ func Histogram(ctx context.Context, r Reader, edges []float64) ([]int64, error) 
 
 // Quantiles returns quantiles of all items of r, such as the median for 0.5. They are exact, like those of
 // numpy.quantile for the items as float64: between two items, the result is interpolated. If an item is NaN, or if
-// there are no items, all results are NaN. With the option SkipNaN, items that are NaN do not count; the other options
-// do not apply.
+// there are no items, all results are NaN. With the option SkipNaN, items that are NaN do not count. The other options
+// return ErrParam.
 //
 // Quantiles does not sort. It reads the items once if they have 8 or 16 bits, twice if they have 32 and four times if
 // they have 64, in parallel, and more often for more than eight quantiles. It needs memory for a few chunks, and up to

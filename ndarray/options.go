@@ -18,82 +18,88 @@ import (
 // A function returns ErrParam if a field that is set cannot apply to the call: Sparse, Overwrite or Locking to an
 // array in memory, a name together with Storage, or DType to a function that takes the dtype as an argument.
 //
-// Copy, Reshape, Concat, Stack and Map take what the options leave out from the source, by groups. If any field of the
-// compression is set, from Codec to Goal, the others have their defaults. If Chunks or Blocks is set, the other one is
-// automatic. Codecs, UserFilters, Concurrency, Checksums and BlockTable come from the source one by one. Place, Locking
-// and NoSync never come from the source.
+// Copy, Reshape, Concat, Stack and Map take fields that are not set from the source. The fields from Codec to Goal are
+// one group: if any of them is set, the others have their defaults. Chunks and Blocks are another group: if one of them
+// is set, the other is automatic. Codecs, UserFilters, Concurrency, Checksums and BlockTable are taken one by one.
+// Sparse, Overwrite, Storage, Locking, MaxMemory and NoSync are never taken from the source.
 type CreateOptions struct {
 	// Codec compresses the blocks. 0 selects Zstd.
 	Codec codec.ID
-	// CodecMeta is the parameter of codecs that have one.
+	// CodecMeta is the parameter of NDLZ, ZFP and user codecs. See package codec.
 	CodecMeta uint8
 	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
 	Level int
 	// Filters transform a block before it is compressed, in this order. nil selects Shuffle. A list without filters,
 	// such as []chunk.Filter{}, selects none.
 	Filters []chunk.Filter
-	// Split selects when a block is divided into one stream for each byte of an item. 0 selects this automatically.
+	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode
 	// Dict trains a dictionary for each chunk (Zstd, LZ4, LZ4HC).
 	Dict bool
 
-	// Goal chooses codec and filters by the data, in place of the fields above: Balanced, Smallest, Fastest. See Goal.
+	// Goal is Balanced, Smallest or Fastest. It chooses codec, level, filters and split mode by the data, so none of
+	// the fields above may be set. See Goal.
 	Goal Goal
 
-	// Chunks and Blocks are the numbers of items in a chunk and in a block along each axis. nil, or 0 for an axis,
-	// selects a length automatically: for nil, what python-blosc2 chooses on a machine with a second-level cache of 256
-	// KiB. -1 selects the length of the axis, and for Blocks that of the chunk if it is shorter. Automatic lengths take
-	// an axis of length 0 for one that will grow. If only Blocks is set, its number of items counts and not its shape,
-	// as in python-blosc2, unless an axis has length 0 or Blocks contains 0 or -1.
+	// Chunks and Blocks are the shapes of a chunk and of a block in items. nil selects the shape that python-blosc2
+	// chooses on a machine with a second-level cache of 256 KiB. A length of 0 is chosen automatically. A length of -1
+	// is the length of the axis, or in Blocks the length of the chunk if that is shorter. For automatic lengths, an
+	// axis of length 0 counts as one that will grow. If only Blocks is set, the blocks get its number of items but may
+	// get another shape, as in python-blosc2, unless an axis has length 0 or Blocks contains 0 or -1.
 	Chunks, Blocks []int64
 
 	// DType is a NumPy dtype in place of DTypeOf for the functions that take Go values. The values are converted as in
-	// Write. "S" and "U" get the length of the longest string in Create. For Copy and its kin, DType replaces the dtype
-	// of the source. The bytes of items are copied unchanged, so both dtypes must have one size. AsType converts items.
+	// Write. In Create, "S" and "U" get the length of the longest string. For Copy, Reshape, Concat and Stack, DType
+	// replaces the dtype of the source, and the bytes of the items are copied unchanged, so both dtypes must have the
+	// same size. To convert items, copy an AsType view.
 	DType string
-	// Attrs are the attributes: what python-blosc2 calls vlmeta. See Array.SetAttr for the values. For Copy of an
+	// Attrs are the attributes, which python-blosc2 calls vlmeta. See Array.SetAttr for the values. For Copy of an
 	// array, nil selects the attributes of the source, and an empty map none.
 	Attrs map[string]any
 	// Meta are metalayers of fixed length. For Copy of an array, nil selects those of the source, and an empty list
 	// none. The name "b2nd" is reserved.
 	Meta []meta.Layer
-	// Checksums keeps a CRC-32C of each chunk, of the index and of the metalayers.
+	// Checksums stores a CRC-32C of each chunk, of the index and of the metalayers, which every edit updates.
+	// OpenOptions.Verify compares them when the array is read.
 	Checksums bool
-	// BlockTable stores where the blocks are, about 2 bytes for each, in a variable-length metalayer that other
-	// libraries ignore. An item of an array far away is then read in one round trip instead of two. The table is that
-	// of the items with which the array is created. A commit that changes items removes it, and Copy makes it again. An
-	// array with more than 16 million blocks has none.
+	// BlockTable stores the positions of the blocks, about 2 bytes for each, in a variable-length metalayer that other
+	// libraries ignore. An item of an array on a server is then read in one round trip instead of two. The table is
+	// written when the array is created. A commit that changes items removes it, and Copy writes it again. An array
+	// with more than 16 million blocks has no table.
 	BlockTable bool
 
-	// Sparse creates a directory with one file for each chunk.
+	// Sparse creates a directory with one file for each chunk, in place of one file. It requires a name.
 	Sparse bool
-	// Overwrite replaces an existing file or frame directory with the first commit.
+	// Overwrite replaces an existing file or frame directory with the first commit. If it is unset and the name exists,
+	// the call returns fs.ErrExist.
 	Overwrite bool
-	// Storage receives the array in place of a file. The name must be empty.
+	// Storage holds the array in place of a file. The name must be empty. Closing the array closes it.
 	Storage frame.Storage
 
 	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
 	Concurrency int
-	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.Options.
+	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
 	Locking bool
-	// MaxMemory is for Copy: the number of bytes of items that it holds at a time, unless a new chunk has more. It uses
-	// some more memory for the chunks that it decodes and encodes. 0 selects 32 MiB.
+	// MaxMemory is for Copy: the number of bytes of items that it holds at a time, unless a new chunk has more. Copy
+	// needs additional memory for the chunks that it decodes and encodes. 0 selects 32 MiB.
 	MaxMemory int64
-	// NoSync makes commits return before the disk has the data. It makes no difference in memory.
+	// NoSync makes commits return before the disk has the data. A power failure may then damage the file. NoSync has no
+	// effect in memory.
 	NoSync bool
-	// Codecs are used besides the built-in ones. They replace codecs with the same ID.
+	// Codecs are user codecs, besides the built-in ones. One of them replaces a built-in codec with the same ID.
 	Codecs []codec.Codec
-	// UserFilters are used besides the filters of the format.
+	// UserFilters are user filters, besides those of the format.
 	UserFilters []chunk.UserFilter
 }
 
 // Goal chooses how the chunks of a new array are compressed, by trying codecs and filters on the items. See chunk.Goal
 // for the candidates and their cost. The choice is made again for later chunks, so chunks may have different codecs and
-// filters. Array.Info describes the choice for the first chunk.
+// filters. Array.CreateOptions returns the choice for the first chunk, and Array.ChunkInfos the codec and the filters
+// of each chunk.
 //
-// The goal belongs to the Array that was created with it: its later writes of whole chunks follow the goal, and so do
-// chunks that Append adds. A chunk of which a part is kept has the parameters of the first chunk. After the array is
-// opened again, so have all new chunks.
+// The goal belongs to the Array that was created with it. Later writes of whole chunks follow the goal, and so do
+// chunks that Append adds. A chunk that is written in part gets the parameters of the first chunk. After the array is
+// opened again, all new chunks get these parameters.
 type Goal = chunk.Goal
 
 // The goals: see chunk.Balanced, chunk.Smallest and chunk.Fastest.
@@ -110,16 +116,18 @@ const (
 type OpenOptions struct {
 	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
 	Concurrency int
-	// Cache is the number of bytes of decoded blocks to keep for small reads. 0 keeps none.
+	// Cache is the size of a cache of decoded blocks, in bytes, for later reads of neighboring items. 0 selects no
+	// cache. See frame.OpenOptions.Cache.
 	Cache int64
 	// Mmap maps a file into memory. Use it only for files that no process edits in place or truncates. It has no effect
-	// on sparse frames, and on systems without such mappings.
+	// on sparse frames, and on systems without such mappings. See frame.OpenOptions.Mmap.
 	Mmap bool
-	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.Options.
+	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
 	Locking bool
-	// NoSync makes commits return before the disk has the data. It is for Edit.
+	// NoSync is for Edit: commits return before the disk has the data. A power failure may then damage the file.
 	NoSync bool
-	// Verify compares what is read with the checksums, if the array has some.
+	// Verify compares the stored bytes that are read with the checksums, if the array has checksums. For a difference,
+	// reads return ErrChecksum.
 	Verify bool
 	// RequireChecksums implies Verify and rejects arrays without checksums with ErrChecksum.
 	RequireChecksums bool
@@ -127,17 +135,18 @@ type OpenOptions struct {
 	// stored dtype; without it their items are raw bytes.
 	DType string
 
-	// MaxBytes limits the bytes that a call allocates because the file claims a size. 0 selects a limit that the stored
-	// size justifies, and -1 none.
+	// MaxBytes limits the bytes that a call allocates because the file states a size. 0 selects 64 MiB, or 4096 times
+	// the stored bytes that are not zero, whichever is larger. -1 selects no limit. Beyond the limit, calls return
+	// ErrTooLarge.
 	MaxBytes int64
-	// MaxMeta limits the bytes of metalayers and attributes. 0 selects the size of the file.
+	// MaxMeta limits the stored bytes of metalayers and attributes. 0 selects the size of the file.
 	MaxMeta int64
 	// MaxChunks limits the number of chunks. 0 selects a limit that the size of the index justifies.
 	MaxChunks int
 
-	// Codecs are used besides the built-in ones. They replace codecs with the same ID.
+	// Codecs are user codecs, besides the built-in ones. One of them replaces a built-in codec with the same ID.
 	Codecs []codec.Codec
-	// UserFilters are used besides the filters of the format.
+	// UserFilters are user filters, besides those of the format.
 	UserFilters []chunk.UserFilter
 }
 

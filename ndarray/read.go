@@ -55,7 +55,9 @@ func (a *Array) resolve(st *state, m *selection.Mapping, sel []Index) (s selecti
 	return s, m.Dtype.Size, err
 }
 
-// SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
+// SelectionShape returns the shape of a selection, in the order of its axes, without reading items. Use it to find the
+// length of a buffer, or to reject a selection that is too large. The product of the lengths is the number of items,
+// which fits an int64. The error wraps ErrBounds, or ErrTooLarge for a selection of more than 2^63-1 items.
 func (a *Array) SelectionShape(sel ...Index) ([]int64, error) {
 	s, err := selection.Resolve(a.now().rec.Shape, sel)
 	if err != nil {

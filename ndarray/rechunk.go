@@ -14,7 +14,8 @@ import (
 
 // RechunkStage is one step of a plan of PlanRechunk: it copies all items from one array to another. Any number of
 // workers may copy its tiles, in any order. The tiles begin at multiples of their shape. Each consists of whole chunks
-// of the array that is written, so a worker can write it to Regions. A stage begins when the stage before it has ended.
+// of the array that is written, so a worker can write it to Regions. A stage must not begin before the previous stage
+// has ended.
 type RechunkStage struct {
 	Tile         []int64 // shape of a tile
 	Chunks       []int64 // shape of the chunks that are written
@@ -26,11 +27,12 @@ type RechunkStage struct {
 	BytesWritten int64   // size of all items in bytes
 }
 
-// PlanRechunk plans how to copy an array from chunks of one shape to chunks of another, if a worker can hold tiles of
-// at most maxMemory bytes. Besides, a worker needs memory for the chunks that it decodes and encodes. The plan is one
-// stage, which may read chunks more than once, or several stages with arrays between the first and the last, which read
-// each chunk once. PlanRechunk returns the plan with the least cost that it finds: bytes that are read and written,
-// where each chunk counts for 1 MiB more. It reads nothing.
+// PlanRechunk plans how to copy an array with chunks of shape from to an array with chunks of shape to, if a worker can
+// hold tiles of at most maxMemory bytes. shape, from and to are in items, without the automatic lengths of
+// CreateOptions, and itemSize is in bytes. A worker needs additional memory for the chunks that it decodes and encodes.
+// The plan has one stage, which may read chunks more than once, or several stages with intermediate arrays, which read
+// each chunk once. PlanRechunk returns the plan with the least cost that it finds. The cost is the number of bytes that
+// are read and written, plus 1 MiB for each chunk. PlanRechunk reads no array.
 //
 // The error wraps ErrTooLarge if a new chunk exceeds maxMemory or a number overflows, and ErrShape for lengths that do
 // not match.

@@ -18,11 +18,11 @@ type Op uint8
 // The reductions, with the dtype of their results. They accept bools and numbers, including float16. All except OpSum,
 // OpProd, OpMean, OpStd and OpVar also accept dates and timedeltas.
 const (
-	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones; see Op
-	OpMin                    // the dtype of the items; NaN or NaT if an item is
+	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones, else the same dtype
+	OpMin                    // the dtype of the items; NaN or NaT if any item is NaN or NaT
 	OpMax                    // like OpMin
-	OpMean                   // float64 for bools and integers; else the dtype of the items
-	OpStd                    // standard deviation: like OpMean; complex numbers give the dtype of their parts
+	OpMean                   // float64 for bools and integers, otherwise the dtype of the items
+	OpStd                    // standard deviation: like OpMean; for complex numbers the dtype of their parts
 	OpAny                    // bool: whether any item is not zero; NaN is not zero
 	OpAll                    // bool: whether no item is zero
 	OpCountNonzero           // int64: number of items that are not zero
@@ -57,9 +57,9 @@ type ReduceOptions struct {
 
 // Reduce reduces r along axes and returns the result, an array in memory, with NumPy's dtypes and rules. It decodes
 // chunks in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of
-// each chunk and merges the results in the order of the chunks, so the result does not depend on Options.Concurrency.
-// Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded at the end.
-// They are at least as accurate as NumPy's, but may differ from them in the last digits.
+// each chunk and merges the results in the order of the chunks, so the result does not depend on the number of
+// goroutines. Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded
+// at the end. They are at least as accurate as NumPy's, but may differ from them in the last digits.
 //
 // Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType,
 // ErrBounds, ErrParam for an option that does not apply, or ErrShape for the minimum or maximum of no items, or is an

@@ -40,7 +40,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	}
 	_, view := j.r.source()
 	o := j.h.a.f.Engine().Options()
-	// Chunks are reduced on up to Options.Concurrency goroutines, and each of them decodes blocks on others. With more
+	// Chunks are reduced on up to Concurrency goroutines, and each of them decodes blocks on others. With more
 	// goroutines than CPUs, limit the product of both numbers.
 	workers := task.Workers(o.Concurrency, math.MaxInt64)
 	if most := runtime.GOMAXPROCS(0); workers > most {

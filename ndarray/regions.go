@@ -26,7 +26,7 @@ import (
 // A selection that covers a chunk only in part returns ErrShape: two writers of one chunk would need a lock. Let each
 // writer have its own chunks. Writing a chunk again does no harm: the same items give the same bytes, and a chunk is
 // replaced in one step. So pipelines may repeat work that has failed, or do it twice at the same time. If writers store
-// different items in the same chunk, the last one wins; after Finish, that returns fs.ErrExist.
+// different items in the same chunk, the last one wins. After Finish, writing other items returns fs.ErrExist.
 //
 // A chunk whose write has returned survives a crash of the program, and a power failure unless NoSync is set. See
 // [frame.Regions]. A Regions is safe for concurrent use.
@@ -36,9 +36,10 @@ type Regions struct {
 }
 
 // CreateRegions lays out an array in a new directory. It writes no items. If an unfinished array with the same shape,
-// dtype and options exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise an
-// existing name is fs.ErrExist. With o.Overwrite, CreateRegions replaces an existing array, also an unfinished one with
-// all of its chunks. o.Sparse is implied. BlockTable, Locking and Storage return ErrParam. See Zeros.
+// dtype and options exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise it
+// returns fs.ErrExist for an existing name. With o.Overwrite, CreateRegions replaces an existing array, even an
+// unfinished one with chunks of other writers, so only one writer may set it. o.Sparse is implied. BlockTable, Goal,
+// Locking and Storage return ErrParam. For the other parameters and errors see Zeros.
 func CreateRegions(ctx context.Context, name string, shape []int64, dtype string, o *CreateOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
 	l, err := newGivenLayout(ctx, name, shape, dtype, o)
@@ -49,9 +50,9 @@ func CreateRegions(ctx context.Context, name string, shape []int64, dtype string
 	return fromRegions(r, err, nil)
 }
 
-// OpenRegions opens an array that CreateRegions has laid out, for a writer. It may be finished already: see Regions.
-// The options must have the user codecs and filters of the array. Cache, Mmap, Locking, Verify and RequireChecksums
-// return ErrParam. See Open.
+// OpenRegions opens an array that CreateRegions has laid out, for writing. The array may be finished already: see
+// Regions. The options must have the user codecs and filters of the array. Cache, Mmap, Locking, Verify and
+// RequireChecksums return ErrParam. See Open.
 func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, error) {
 	r, err := frame.OpenRegions(ctx, name, o.frameOptions())
 	return fromRegions(r, err, o)
@@ -100,10 +101,10 @@ func (r *Regions) ChunkBox(coords ...int64) (Box, error) {
 }
 
 // WriteBytes writes src to a selection of whole chunks. src holds the items in C order, as they are stored. It
-// compresses on up to Concurrency goroutines, and writes one chunk after the other: to write several at a time, call it
-// on several goroutines. After an error, some of the chunks may be written. The error wraps ErrShape if a chunk is not
-// covered as a whole or src has another length, ErrBounds, or fs.ErrExist if the array is finished and has other items,
-// or is an error of ctx or of the operating system.
+// compresses on up to Concurrency goroutines, and writes one chunk after the other. To write several chunks at a time,
+// call it on several goroutines. After an error, some of the chunks may be written. The error wraps ErrShape if a chunk
+// is not covered as a whole or src has another length, ErrBounds, or fs.ErrExist if the array is finished and has other
+// items, or is an error of ctx or of the operating system.
 func (r *Regions) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return r.write(task.Context(ctx), &writing{src: src}, sel)
 }

@@ -26,8 +26,8 @@ import (
 //	Create, ...       as written    zeros                      zeros
 //	any, then shrunk  as written    zeros                      zeros
 //
-// C-Blosc2 differs in the third column: it shows the padding of kept chunks. The padding holds NaNs in arrays created
-// by nans, the repeated item in arrays created by full, and old items in arrays that were larger before.
+// C-Blosc2 differs in the third column: there, new items are the padding of kept chunks. The padding holds NaNs in
+// arrays created by nans, the repeated item in arrays created by full, and old items in arrays that were larger before.
 func (a *Array) Resize(ctx context.Context, shape ...int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Resize(ctx, shape...) })
 }
@@ -124,12 +124,13 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 	return nil
 }
 
-// AppendBytes adds data at the end of an axis, in one commit. data holds items in C order, as they are stored, for a
-// whole number of steps along the axis. A negative axis counts from the last.
+// AppendBytes adds data at the end of an axis, in one commit. A step along the axis is an array with the shape of a,
+// but of length 1 along the axis: an image in a stack of images, if axis is 0. data holds the items of a whole number
+// of steps, in C order, as they are stored. A negative axis counts from the last.
 //
 // AppendBytes compresses each new chunk once. If the last chunks along the axis are not full, it rewrites them and
-// compresses only the blocks that get items. To append often, use a chunk length that divides the number of steps of a
-// call, or collect many calls in a Batch.
+// compresses only the blocks that get items. To append many times, use a chunk length that divides the number of steps
+// of a call, or combine many calls in a Batch.
 //
 // The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) AppendBytes(ctx context.Context, axis int, data []byte) error {
@@ -146,20 +147,20 @@ func (b *Batch) AppendBytes(ctx context.Context, axis int, data []byte) error {
 	return b.insert(ctx, axis, b.st.rec.Shape[axis], n, data)
 }
 
-// InsertBytes inserts data before item at along an axis, in one commit. data holds items in C order, as they are
-// stored, for a whole number of steps along the axis. Items at and after at move towards the end. at may be the length
-// of the axis, which appends. A negative at counts from the end of the axis, and a negative axis counts from the last.
+// InsertBytes inserts data at position at of an axis, in one commit. data holds the items of a whole number of steps,
+// as for AppendBytes. Items from position at up move towards the end. If at is the length of the axis, the data is
+// appended. A negative at counts from the end of the axis, and a negative axis counts from the last.
 //
 // If at and the number of steps are multiples of the chunk length, InsertBytes compresses only the inserted chunks and
-// reads none. Otherwise it rewrites the chunks from the one that holds item at, a few at a time. If the number of steps
-// is a multiple of the chunk length, it keeps the chunks after the inserted items as they are stored.
+// reads none. Otherwise it rewrites the chunks from the chunk that holds position at up, a few at a time. If the number
+// of steps is a multiple of the chunk length, it copies the chunks after the inserted items as stored.
 //
 // The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) InsertBytes(ctx context.Context, axis int, at int64, data []byte) error {
 	return a.edit(ctx, func(b *Batch) error { return b.InsertBytes(ctx, axis, at, data) })
 }
 
-// InsertBytes inserts items before item at along an axis. See Array.InsertBytes.
+// InsertBytes inserts items at position at of an axis. See Array.InsertBytes.
 func (b *Batch) InsertBytes(ctx context.Context, axis int, at int64, data []byte) error {
 	ctx = task.Context(ctx)
 	axis, n, err := b.incoming(axis, data)
@@ -172,16 +173,16 @@ func (b *Batch) InsertBytes(ctx context.Context, axis int, at int64, data []byte
 	return b.insert(ctx, axis, at, n, data)
 }
 
-// Delete removes n items along an axis, starting at item at, in one commit. Later items shift towards the start. A
+// Delete removes n steps along an axis, starting at position at, in one commit. Later items move towards the start. A
 // negative at counts from the end of the axis, and a negative axis counts from the last.
 //
-// Delete compresses no chunk if the items are at the end of the axis, or if at and n are multiples of the chunk length.
+// Delete compresses no chunk if the steps are at the end of the axis, or if at and n are multiples of the chunk length.
 // Otherwise it rewrites chunks like InsertBytes. The error wraps ErrBounds or is an error of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }
 
-// Delete removes n items along an axis, starting at item at. See Array.Delete.
+// Delete removes n steps along an axis, starting at position at. See Array.Delete.
 func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 	ctx = task.Context(ctx)
 	if err := b.refresh(); err != nil {
@@ -210,8 +211,9 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 	return b.fail(b.resize(ctx, next))
 }
 
-// Append adds data at the end of an axis of an array, in one commit or in a batch. Append does not retain data. The
-// error wraps ErrType or is an error of Array.AppendBytes.
+// Append adds data at the end of an axis, in one commit or in a batch. data holds the items of a whole number of steps,
+// in C order: one image or several, to append images to a stack along axis 0. Append does not retain data. The error
+// wraps ErrType or ErrValue, or is an error of Array.AppendBytes.
 func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)
@@ -221,8 +223,9 @@ func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 	return e.AppendBytes(ctx, axis, b)
 }
 
-// Insert inserts data before item at along an axis of an array, in one commit or in a batch. Insert does not retain
-// data. The error wraps ErrType or is an error of Array.InsertBytes.
+// Insert inserts data at position at of an axis, in one commit or in a batch. data holds the items of a whole number of
+// steps, in C order. Insert does not retain data. The error wraps ErrType or ErrValue, or is an error of
+// Array.InsertBytes.
 func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, e.DType(), concurrencyOf(e), data)

@@ -95,9 +95,9 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	return dst, nil
 }
 
-// ReadInto reads a selection into dst, whose length must be the number of items. Otherwise it returns ErrShape. Calls
-// in a loop allocate nothing if the items are stored as values of T, or as numbers that T holds, and sel has no index
-// arrays. See Read.
+// ReadInto reads a selection into dst. The length of dst must be the number of selected items. Otherwise ReadInto
+// returns ErrShape. Calls in a loop allocate nothing if the items are stored as values of T, or as numbers that T
+// holds, and sel has no index arrays. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
@@ -118,8 +118,8 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	return decodeItems(ctx, c.Converter, r, dst, b)
 }
 
-// Item returns the item at a position. at has a number for each axis. Negative numbers count from the end. It returns
-// ErrBounds if the item is outside the array. See Read.
+// Item returns the item at a position. at holds one number for each axis. Negative numbers count from the end. Item
+// returns ErrBounds if the item is outside the array. See Read.
 func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T
@@ -166,9 +166,9 @@ func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 }
 
 // Create creates an array from data in C order. The dtype is o.DType, or if that is empty DTypeOf[T]. A string dtype
-// without a length gets the length of the longest string. name is a new file, a new directory if o.Sparse is set, or ""
-// for an array in memory. shape is the number of items along each axis. Create does not retain data. The error wraps
-// ErrType, ErrValue, ErrShape, ErrParam, ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
+// without a length gets the length of the longest string. name is the path of a new file, a new directory if o.Sparse
+// is set, or "" for an array in memory. shape is the number of items along each axis. Create does not retain data. The
+// error wraps ErrType, ErrValue, ErrShape, ErrParam, ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
 func Create[T any](ctx context.Context, name string, shape []int64, data []T, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if o == nil {

@@ -42,7 +42,7 @@ func (v *View) Size() int64 {
 // DType returns the NumPy dtype of the items.
 func (v *View) DType() DType { return v.m.Dtype }
 
-// SelectionShape returns the shape of a selection. The error wraps ErrBounds or ErrTooLarge.
+// SelectionShape returns the shape of a selection of the view. See Array.SelectionShape.
 func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
 	var buf grid.Dims
 	s, err := selection.Resolve(v.m.Shape(&buf), sel)
