@@ -41,9 +41,10 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
-// Commit makes the batch the state of the frame. It ends the batch, also if it fails; the frame is then unchanged. If
-// the stored frame may have changed nevertheless, later edits fail until the frame is opened again. The error is that
-// of an edit that failed halfway, fs.ErrClosed, or an error of writing.
+// Commit publishes the edits of the batch as the new state of the frame, and ends the batch. If it returns an error,
+// the batch has ended, too, and readers of this Frame see the previous state. If it is unknown which of the two states
+// is stored, later edits fail until the frame is opened again. The error is that of an edit that failed halfway,
+// fs.ErrClosed, or an error of writing.
 func (b *Batch) Commit() error { return b.doNow(b.commit) }
 
 func (b *Batch) commit() error {

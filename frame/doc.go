@@ -1,8 +1,9 @@
 // Package frame reads, writes and edits Blosc2 frames. A frame holds a list of compressed chunks, the super-chunk, and
-// metalayers. It is stored in a file, in a directory, in memory, or in any other storage. This package does not know
-// dimensions: use package ndarray for arrays, and this package for plain super-chunks and for rarely needed functions.
+// metalayers. It is stored in a file, in a directory, in memory, or in any other storage. This package knows bytes and
+// chunks, but no dimensions. Use package ndarray for arrays, and this package for plain super-chunks and for rarely
+// needed functions.
 //
-// Create a frame and append chunks. Each Append is one commit, after which the frame is on the disk:
+// Create a frame and append chunks. Each Append is one commit. When it returns, the disk has the frame:
 //
 //	f, err := frame.Create(ctx, "log.b2frame", nil)
 //	defer f.Close()
@@ -24,10 +25,10 @@
 //	err = b.SetVLMeta("note", content)
 //	err = b.Commit()
 //
-// [OpenBytes], [OpenReaderAt] and [OpenSource] open frames in other places; package remote opens frames on HTTP
-// servers. [Frame.Save] writes a frame to an io.Writer. [Copy] creates a new frame from an intact frame, and [Salvage]
-// from a damaged one.
-// docs/FORMAT.md in the repository describes the format byte by byte, and docs/SUPPORT.md what is supported.
+// [OpenBytes] opens a frame in memory, [OpenReaderAt] a frame in an io.ReaderAt, and [OpenSource] a frame in a
+// [Source]. Package remote has a Source for HTTP servers. [Frame.Save] writes a frame to an io.Writer. [Copy] creates a
+// new frame from an intact frame, and [Salvage] from a damaged one. docs/FORMAT.md in the repository describes the
+// format byte by byte, and docs/SUPPORT.md what is supported.
 //
 // All functions and methods are safe for concurrent use. Decoded data is appended or written to memory of the caller,
 // and belongs to the caller. Sizes and offsets are in bytes unless the documentation says otherwise.
@@ -75,12 +76,12 @@
 // without writing anything, and Edit completes the write. Other libraries cannot read the frame before that.
 //
 // Bytes that only old states use, including the previous index and trailer, stay dead until a later commit reuses them.
-// After 10,000 commits that append a chunk each, a file has 1.04 times the size of its live bytes, and at most 1.4
-// times that size along the way. Before its first edit, a Frame searches for dead bytes that other writers left.
-// Compact returns dead bytes to the operating system. C-Blosc2 reads and edits frames with dead bytes.
+// After 10,000 commits that append a chunk each, a file has 1.04 times the size of its live bytes. In between, it has
+// at most 1.4 times that size. Before its first edit, a Frame searches for dead bytes that other writers left. Compact
+// returns dead bytes to the operating system. C-Blosc2 reads and edits frames with dead bytes.
 //
 // Every commit writes the whole index, and the checksums if the frame has them. Its cost is proportional to the number
-// of chunks; README.md has a table. To edit a large frame many times, use a Batch.
+// of chunks: docs/PERFORMANCE.md in the repository has a table. To edit a large frame many times, use a Batch.
 //
 // # Checksums
 //
@@ -107,9 +108,9 @@
 //
 // A library that does not know the checksums leaves them unchanged when it edits the frame. They are stale then. If the
 // list of chunks has changed, the checksum of the index does not match, and the checksums of the chunks have no
-// meaning. Otherwise the checksums of the changed metalayers or chunks do not match. Edits by this package leave stale
-// checksums stale. Verify reports them, and opening or reading with OpenOptions.Verify fails. SetChecksums(ctx, true)
-// or a copy computes all checksums again if the index has changed.
+// meaning. Otherwise the checksums of the changed metalayers or chunks do not match. An edit by this package does not
+// recompute stale checksums. Verify reports them, and opening or reading with OpenOptions.Verify returns ErrChecksum.
+// SetChecksums(ctx, true) or a copy recomputes all checksums if the index has changed.
 //
 // # Block tables
 //
@@ -119,12 +120,12 @@
 //	version  1
 //	blocks   bytes: little-endian numbers of 4 bytes
 //
-// For each chunk, in the order of the index, there is the number of its blocks. If it is not 0, the position of the
-// first block in the chunk follows, and then the stored bytes of each block. The number is 0 for special values and for
-// chunks whose blocks do not follow each other. Reads of a Source with ReadRanges use the table to ask for blocks
-// together with the beginnings of their chunks. If the table is wrong, because another library has edited the frame,
-// they read once more; the result is the same. A commit of this package that changes chunks removes the table. Compact,
-// Save and Copy keep it.
+// For each chunk, in the order of the index, the bytes hold the number of its blocks. If it is not 0, the offset of the
+// first block in the chunk follows, and then the stored size of each block, both in bytes. The number is 0 for special
+// values and for chunks whose blocks do not follow each other. Reads of a Source with ReadRanges use the table to
+// request blocks at the same time as the beginnings of their chunks. If the table is wrong, because another library has
+// edited the frame, they read once more, with the same result. A commit of this package that changes chunks removes the
+// table. Compact, Save and Copy keep it.
 //
 // # Data elsewhere
 //
@@ -137,7 +138,7 @@
 // # Empty frames
 //
 // The format requires the trailer of a frame without chunks to follow the header directly. When the last chunk is
-// deleted, the old chunks may still be in use. The trailer then goes after them, and the header counts as longer than
-// it is. Once the old states are out of use, the trailer moves back. C-Blosc2 reads the state between, but does not
-// edit it.
+// deleted, the old chunks may still be in use. The trailer is then written after them, and the header records a larger
+// length than it has. When no reader uses the old states any more, the trailer moves back. Until then, C-Blosc2 reads
+// the frame, but does not edit it.
 package frame

@@ -8,9 +8,10 @@ import (
 )
 
 // Storage holds the bytes of a contiguous frame. Any number of goroutines call ReadAt, also while one goroutine at a
-// time calls another method. Such a ReadAt may cover bytes that are being written; any result for those bytes will do.
-// A power failure may tear a write: a disk writes sectors of 512 bytes whole, in any order. As the sectors of a Storage
-// can start anywhere, a commit to a Storage waits for two syncs more than a commit to a file with a short header.
+// time calls another method. Such a ReadAt may cover bytes that are being written, and may return anything for these
+// bytes. A power failure may tear a write: a disk writes whole sectors of 512 bytes, in any order. As the sectors of a
+// Storage can start anywhere, a commit to a Storage waits for two syncs more than a commit to a file with a short
+// header.
 type Storage interface {
 	io.ReaderAt
 	io.WriterAt

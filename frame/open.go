@@ -29,9 +29,10 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 // Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds this and
 // waiting for a lock file; the frame does not retain it. Errors are those of Open.
 //
-// Without Locking, only one Frame at a time may edit. Frames that other processes opened for reading before an edit may
-// then read bytes that the edit has overwritten. Edit truncates bytes after the frame in its file, because an
-// interrupted edit leaves such bytes. To edit a frame inside another file, use EditStorage.
+// Without Locking, only one Frame at a time may edit: two that edit at the same time can damage the frame. Frames that
+// other processes opened for reading before an edit may read bytes that the edit has overwritten. Edit truncates bytes
+// after the frame in its file, because an interrupted edit leaves such bytes. To edit a frame inside another file, use
+// EditStorage.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeEdit)
 }
@@ -381,7 +382,8 @@ func (f *Frame) unfinished(n int, s *snapshot) error {
 
 // CheckAlloc returns an error that wraps ErrTooLarge if a caller should not allocate n bytes for data that the frame
 // claims to have, because too few bytes are stored or OpenOptions.MaxBytes is smaller. Call it before allocating memory
-// whose size a file of unknown origin determines, such as that of a whole array. Methods that return new memory do.
+// whose size a file of unknown origin determines, such as the memory for a whole array. Methods that return new memory
+// check it themselves.
 func (f *Frame) CheckAlloc(n int64) error { return f.checkAlloc(n) }
 
 // checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame

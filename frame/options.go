@@ -25,10 +25,10 @@ type CreateOptions struct {
 	VLMeta    []meta.Layer // variable-length metalayers, not compressed; nil = none
 	Checksums bool         // keep a CRC-32C of each chunk, the index and the metalayers
 
-	// BlockTable stores where the blocks of the chunks are in a variable-length metalayer, "b2blocks", about 2 bytes
-	// for a block. A block of a frame far away is then read in one round trip instead of two. The table is that of the
-	// chunks that the frame is created with: a commit that changes chunks removes it, Copy makes it again. A frame with
-	// more than 16 million blocks has none.
+	// BlockTable stores the positions of the blocks in a variable-length metalayer, "b2blocks", about 2 bytes for each
+	// block. A block of a frame on a server is then read in one round trip instead of two. The table is written when
+	// the frame is created. A commit that changes chunks removes it, and Copy writes it again. A frame with more than
+	// 16 million blocks has no table.
 	BlockTable bool
 
 	Sparse    bool    // a directory with one file for each chunk; needs a name
@@ -44,10 +44,11 @@ type CreateOptions struct {
 
 	Codecs      []codec.Codec      // user codecs, besides the built-in ones
 	UserFilters []chunk.UserFilter // user filters
-	// Prefilter transforms each block before it is encoded: it fills dst, which is as long as src. Several goroutines
-	// may call it at the same time. It must not retain dst or src. nil = none.
+	// Prefilter transforms each block before it is encoded: it reads src and fills dst, which is as long as src.
+	// Several goroutines may call it at the same time. It must not change src, and must not retain dst or src. If it
+	// returns an error, so does the call. nil = none.
 	Prefilter func(dst, src []byte, b chunk.BlockInfo) error
-	// Postfilter transforms each block after it is decoded, in the same way. nil = none.
+	// Postfilter transforms each block after it is decoded, by the same rules. nil = none.
 	Postfilter func(dst, src []byte, b chunk.BlockInfo) error
 
 	sys storage.System // nil = the operating system
@@ -66,7 +67,7 @@ type OpenOptions struct {
 
 	// Cache is the size of a cache of decoded blocks, in bytes; 0 = none. The cache holds the blocks of small reads,
 	// which decode at most a quarter of Cache, for later reads of any goroutine, and drops the least recently used
-	// ones. Use it to read neighboring items one by one. Commits and Refresh empty the cache. A frame with a Postfilter
+	// ones. Use it to read neighboring items one by one. Commits and Refresh clear the cache. A frame with a Postfilter
 	// cannot have one.
 	Cache int64
 
@@ -107,8 +108,8 @@ type OpenOptions struct {
 	// any, unless Verify finds their record under another name.
 	RequireChecksums bool
 
-	// MaxBytes limits the bytes that may be allocated because the frame claims a size; -1 = no limit. 0 = 64 MiB, or
-	// 4096 times the stored bytes that are not zero, whichever is larger.
+	// MaxBytes limits the bytes that a call may allocate because the frame states a size; beyond that it returns
+	// ErrTooLarge. 0 = 64 MiB, or 4096 times the stored bytes that are not zero, whichever is larger; -1 = no limit.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of the metalayers in the header, and of those in the trailer. If a frame has
 	// more, opening it returns ErrTooLarge. 0 = the size of the frame.

@@ -42,10 +42,10 @@ type Regions struct {
 }
 
 // CreateRegions lays out a frame of nbytes in chunks of o.ChunkSize, in a new directory. If an unfinished frame with
-// the same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise an
-// existing name is fs.ErrExist. With o.Overwrite, CreateRegions replaces an existing frame, also an unfinished one with
-// all of its chunks: only one writer may call it so. The error wraps ErrParam for BlockTable, Locking and Storage,
-// which do not apply, or is an error of Create.
+// the same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise it
+// returns fs.ErrExist for an existing name. With o.Overwrite, CreateRegions replaces an existing frame, even an
+// unfinished one with chunks of other writers, so only one writer may set it. The error wraps ErrParam for BlockTable,
+// Goal, Locking and Storage, which do not apply, or is an error of Create.
 func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
 	if o == nil {

@@ -21,7 +21,7 @@ import (
 type Salvaged struct {
 	Chunks int  // number of intact chunks, which are in the new frame
 	Lost   int  // number of chunks that are known to be lost
-	Index  bool // whether an index or the checksums determined the order of the chunks; otherwise their positions did
+	Index  bool // whether the order of the chunks comes from an index or checksums, not from their positions
 }
 
 // Salvage creates a new frame with the intact chunks and metalayers of the damaged frame in the file or directory
@@ -33,9 +33,10 @@ type Salvaged struct {
 // others keep their numbers. In a frame with chunks of variable size it is omitted.
 //
 // Otherwise Salvage searches every byte of the file, or the chunk files of the directory, for chunks that can be
-// decoded. Their order is that of an index that references mostly such chunks, or else of the checksums, or else of
-// their positions. Deleted chunks may reappear. If the header is lost, Salvage derives a new one from the chunks. It
-// omits the metalayer that describes an array (b2nd or caterva) if the chunks do not match it.
+// decoded. Salvage orders them by an index that references mostly such chunks. If there is none, it orders them by the
+// checksums, and otherwise by their positions. Deleted chunks may reappear. If the header is lost, Salvage derives a
+// new one from the chunks. It omits the metalayer that describes an array (b2nd or caterva) if the chunks do not match
+// it.
 //
 // For name and o see [Create]. Codecs, UserFilters and Concurrency also apply to reading the damaged frame, with the
 // default limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set,

@@ -12,7 +12,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// Source is the bytes of a frame that are neither in a file nor in memory, such as an object on a server. Several
+// Source holds the bytes of a frame that are neither in a file nor in memory, such as an object on a server. Several
 // goroutines call its methods at the same time.
 //
 // If a Source also has the method
@@ -20,19 +20,19 @@ import (
 //	Refresh(ctx context.Context) error
 //
 // then [Frame.Refresh] calls it first. After that, Size returns the number of bytes that are stored now. Reads of the
-// previous state go on with the same source. So if its bytes were replaced, and not only appended to, Refresh and all
-// later reads of the source must return ErrChanged.
+// previous state continue with the same source. So if its bytes were replaced, and not only appended to, Refresh and
+// all later reads of the source must return ErrChanged.
 //
 // If a Source also has the method
 //
 //	ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error
 //
 // then reads call it for the bytes of many chunks and blocks at a time, before they decode them. It reads ranges of the
-// source, which may overlap and have any order. It calls got on the goroutine of the caller: b is the bytes of range
-// want[i] from its byte at on. A range may arrive in several parts, in any order, but each byte once. got does not
-// retain b. ReadRanges stops at an error of got or of ctx, and returns it. An error of ReadRanges is final: the read
-// returns it. A read keeps up to 64 MiB of stored bytes that wait to be decoded, or MaxBytes if that is less. A loop of
-// [Frame.ReadChunk] keeps up to 16 MiB of them.
+// source, which may overlap and have any order. It calls got on the goroutine of the caller: b holds the bytes of range
+// want[i] that begin at byte at of the range. A range may arrive in several parts, in any order, but each byte once.
+// got does not retain b. ReadRanges stops at an error of got or of ctx, and returns it. An error of ReadRanges is
+// final: the read returns it. A read keeps up to 64 MiB of stored bytes that wait to be decoded, or MaxBytes if that is
+// less. A loop of [Frame.ReadChunk] keeps up to 16 MiB of them.
 //
 // If it also has the method
 //
@@ -45,10 +45,10 @@ import (
 //
 //	ChunkOffset(n int64) int64
 //
-// then it is the source of a sparse frame. The bytes from offset 0 on, of which Size returns the number, are those of
-// the file chunks.b2frame. Those of the chunk file with number n, such as 0000001A.chunk for 26, are at the offset that
-// ChunkOffset returns, or there is no such file if that is negative. The offsets of two files differ by at least 2 GiB.
-// A read that goes on after the end of a file returns the bytes of the file, and io.EOF or, for ReadRanges, no error.
+// then it is the source of a sparse frame. The file chunks.b2frame is at offset 0, and Size returns its length. The
+// chunk file with number n, such as 0000001A.chunk for 26, is at the offset that ChunkOffset returns. A negative offset
+// means that there is no such file. The offsets of two files differ by at least 2 GiB. A read past the end of a file
+// returns the bytes before the end. ReadAtContext then returns io.EOF, and ReadRanges no error.
 type Source interface {
 	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
 	// of ctx soon after ctx is done. It must not retain p.

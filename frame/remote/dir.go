@@ -42,10 +42,10 @@ const (
 )
 
 // OpenDir opens the sparse frame in the directory at a URL, such as https://example.org/a.b2nd/. A query of the URL is
-// sent with each request. OpenDir opens the index as Open opens an object. Later, each chunk that is read as a whole
-// takes one request, and so does the first part of another one. Options.Small applies to the index. OpenDir returns
-// ErrParam if Options.Multipart is set. All other options, such as Requests and Cache, are for the directory as a
-// whole.
+// sent with each request. OpenDir opens the index as Open opens an object. Later, a chunk that is read as a whole takes
+// one request. The first read of a part of any other chunk takes one request, too. Options.Small applies to the index.
+// OpenDir returns ErrParam if Options.Multipart is set. All other options, such as Requests and Cache, are for the
+// directory as a whole.
 //
 // The context is not used after OpenDir has returned. Errors are those of Open.
 func OpenDir(ctx context.Context, url string, o *Options) (*Dir, error) {
@@ -158,7 +158,7 @@ func (d *Dir) ChunkOffset(n int64) int64 {
 	return (n + 1) << fileBits
 }
 
-// Close cancels all reads, which return errs.ErrClosed, and waits until no goroutine works for the Dir any more.
+// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Dir any more.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	was := d.err

@@ -1,5 +1,5 @@
 // Package remote reads frames and arrays on HTTP servers and in object stores that speak HTTP, without downloading
-// them. Open an object, and read it as a frame or as an array:
+// them. Open returns a Source of a frame. Package ndarray opens the array in it:
 //
 //	src, err := remote.Open(ctx, "https://example.org/temperature.b2nd", nil)
 //	if err != nil {
@@ -31,13 +31,13 @@
 // many distant ranges, so that no bytes between them are read. At most Options.Requests requests are in flight.
 //
 // A read of an array uses ReadRanges. It takes two round trips: one for the positions of the blocks in their chunks,
-// and one for the blocks. It takes one if the positions are known from an earlier read or from a block table (see
-// CreateOptions.BlockTable of ndarray), or if the chunks are small or needed as a whole. Large reads overlap their
+// and one for the blocks. It takes one round trip if the positions are known from an earlier read or from a block table
+// (see CreateOptions.BlockTable of ndarray), or if the chunks are small or needed as a whole. Large reads overlap their
 // round trips, and so do Copy, Save and Verify. Without Options.Multipart, a selection of many small distant blocks
 // reads most of the bytes between them.
 //
-// How large a gap is worth reading depends on the latency and the bandwidth. An Object learns both while it reads,
-// unless the options set them.
+// The size of a gap that is read in place of a second request depends on the latency and the bandwidth. An Object
+// learns both while it reads, unless the options set them.
 //
 // Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads
 // that wait for the same bytes still get them.
@@ -46,9 +46,9 @@
 //
 // An Object reads one version of the object on the server. A strong ETag names the version, or else Last-Modified.
 // Every request asks for that version, and every answer is compared with it. If the object was replaced, reads return
-// ErrChanged from then on. With Last-Modified, a change within the second of the change before is not noticed. Refresh
-// asks whether the object has changed, and so does Refresh of its frame or array. In a directory, each file has a
-// version of its own: see Dir.
+// ErrChanged from then on. With Last-Modified, a second change within the same second is not noticed. Refresh asks
+// whether the object has changed, and so does Refresh of its frame or array. In a directory, each file has a version of
+// its own: see Dir.
 //
 // Answers that do not hold exactly the bytes asked for are errors, and so are encoded contents. If a server ignores
 // ranges, Open reads the whole object up to Options.MaxWhole bytes, and returns errors.ErrUnsupported beyond that.
@@ -67,7 +67,8 @@
 // Options.Dir keeps received bytes in a folder, in blocks of 64 KiB, and several processes may share it. An object that
 // is in the folder is opened without a request, and cached bytes are read at once. At the same time one request asks
 // whether the object has changed. If it has, reads return ErrChanged from then on, and the next Open starts with the
-// new version. Objects are cached only if the server names a version that had existed for more than a second.
+// new version. An object is cached only if the server names its version: by a strong ETag, or by a Last-Modified that
+// is more than a second old when the server answers.
 //
 // # Browsers
 //

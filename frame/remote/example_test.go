@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"sync/atomic"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
@@ -18,6 +20,7 @@ func serve() *httptest.Server {
 	}))
 }
 
+// Open an object, and read it as a frame. ndarray.OpenSource reads it as an array.
 func ExampleOpen() {
 	server := serve()
 	defer server.Close()
@@ -37,6 +40,51 @@ func ExampleOpen() {
 	defer f.Close()
 	fmt.Println(f.NumChunks(), "chunks, version", src.Version())
 	// Output: 6 chunks, version "v1"
+}
+
+// A folder keeps the bytes that were received. A program that opens the object again only asks whether it has changed.
+func ExampleOptions_dir() {
+	server := serve()
+	defer server.Close()
+	ctx := context.Background()
+	dir, err := os.MkdirTemp("", "cache") // a real program uses a folder that stays
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+
+	for range 2 {
+		var received atomic.Int64
+		src, err := remote.Open(ctx, server.URL, &remote.Options{
+			Dir:      dir,
+			DirBytes: 100 << 20, // at most 100 MiB
+			Trace: func(e remote.Event) {
+				if e.Kind == remote.Request {
+					received.Add(e.Len)
+				}
+			},
+		})
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		f, err := frame.OpenSource(ctx, src, nil)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		chunk, err := f.ReadChunk(ctx, nil, 2)
+		fmt.Println(len(chunk), "bytes", err)
+		f.Close()
+		src.Close() // the frame does not close its source
+		fmt.Println("received more than a byte:", received.Load() > 1)
+	}
+	// Output:
+	// 4000 bytes <nil>
+	// received more than a byte: true
+	// 4000 bytes <nil>
+	// received more than a byte: false
 }
 
 // Options.Trace shows how many requests a program sends.
@@ -71,6 +119,7 @@ func ExampleOptions_trace() {
 	// 4000 bytes <nil>
 }
 
+// Read several ranges with few requests. Frames call ReadRanges themselves.
 func ExampleObject_ReadRanges() {
 	server := serve()
 	defer server.Close()

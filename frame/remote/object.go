@@ -189,7 +189,7 @@ func (obj *Object) Version() string { return obj.id.String() }
 // String returns the URL without the password and the query.
 func (obj *Object) String() string { return obj.c.name }
 
-// Close cancels all reads, which return errs.ErrClosed, and waits until no goroutine works for the Object any more.
+// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Object any more.
 func (obj *Object) Close() error {
 	obj.mu.Lock()
 	was := obj.err

@@ -11,9 +11,10 @@ import (
 // Range is the bytes [Off, Off+Len) of an object.
 type Range = ranges.Range
 
-// Options of Open. The zero value of each field means its default.
+// Options are the options of Open, OpenDir, OpenGetter and OpenDirGetter. A nil *Options and zero fields are the
+// defaults.
 type Options struct {
-	Client *http.Client // sends the requests; nil = a client of the Object's own
+	Client *http.Client // sends the requests; nil = a new client for the Object
 	Header http.Header  // sent with every request, for example Authorization
 
 	Requests int           // requests in flight; 0 = 16
@@ -38,9 +39,9 @@ type Options struct {
 
 	// The cost of reading. Ranges are read with one request if the gap between them has at most Gap bytes. By default
 	// that is Latency*Bandwidth/Requests: reading the gap takes less time than one more request. Latency and Bandwidth
-	// that are not set start at their defaults and follow what the requests take. With Dir they stay there, so that
-	// later programs want the same ranges. Each request reads at most MaxLen bytes, and with Dir up to 128 KiB more. A
-	// call holds at most MaxBytes bytes that are not delivered yet.
+	// that are not set start at their defaults and follow what the requests take. With Dir they keep their defaults, so
+	// that later programs request the same ranges. Each request reads at most MaxLen bytes, and with Dir up to 128 KiB
+	// more. A call holds at most MaxBytes bytes that are not delivered yet.
 	Latency   time.Duration // from sending a request to the first byte; 0 = learned, from 50 ms
 	Bandwidth int64         // bytes per second; 0 = learned, from 100 MB/s
 	Gap       int64         // 0 = as above, or 4 KiB with Multipart; negative = none
@@ -49,16 +50,16 @@ type Options struct {
 
 	Cache int64 // bytes to keep in memory, besides the first and the last 64 KiB
 
-	// Dir is a folder for a cache on disk, which several processes may share. Open creates it if it is missing. Its
-	// files are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Processes check the limit from
-	// time to time, and may exceed it by a sixteenth each. Key names the object in the folder, for URLs that change,
-	// such as signed ones; "" = the URL.
+	// Dir is a folder for a cache on disk, which several processes may share. Open creates it, with its parents, if it
+	// is missing. Its files are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Processes
+	// check the limit from time to time, and each may exceed it by a sixteenth. Key names the object in the folder, for
+	// URLs that change, such as signed ones; "" = the URL.
 	Dir      string
 	DirBytes int64
 	Key      string
 
-	// Trace is called after each request, and for bytes that need none. Several goroutines may call it at once. It must
-	// not use the Object.
+	// Trace is called after each request, and for bytes that were found in a cache. Several goroutines may call it at
+	// once. It must not use the Object.
 	Trace func(Event)
 
 	platform                     platform
@@ -68,7 +69,7 @@ type Options struct {
 // Event reports a request, or bytes that were found in a cache.
 type Event struct {
 	Kind     EventKind
-	Off, Len int64         // the bytes that were received or found
+	Off, Len int64         // the bytes that were received or found, in the object
 	Status   int           // HTTP status of a request, or 0 without an answer
 	Err      error         // why a request failed
 	Duration time.Duration // of a request

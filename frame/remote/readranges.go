@@ -11,10 +11,10 @@ import (
 )
 
 // ReadRanges reads ranges of the object, which may overlap and have any order, with few requests: see Options.Gap. It
-// calls got as the bytes arrive, on the goroutine of the caller: b is the bytes of range want[i] from its byte at on. A
-// range of at most Options.MaxLen bytes is delivered at once, a longer one in parts, in any order, and an empty one not
-// at all. got must not change b, and may retain it, which retains up to Options.MaxLen bytes. If got returns an error,
-// ReadRanges stops and returns it. It returns ErrBounds if a range is not inside the object.
+// calls got as the bytes arrive, on the goroutine of the caller: b holds the bytes of range want[i] that begin at byte
+// at of the range. A range of at most Options.MaxLen bytes is delivered at once, a longer one in parts, in any order,
+// and an empty one not at all. got must not change b, and may retain it, which retains up to Options.MaxLen bytes. If
+// got returns an error, ReadRanges stops and returns it. It returns ErrBounds if a range is not inside the object.
 func (obj *Object) ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
 	for _, r := range want {
 		if err := ranges.Check(r, obj.id.Size); err != nil {
