@@ -35,7 +35,126 @@ func ExampleCreateOptions() {
 	// Output: lz4hc [0 0.099975586 0.19995117]
 }
 
-// Keep checksums, and compare all data with them.
+// A goal chooses codec and filters by the data. ChunkInfos reports the choice for each chunk.
+func ExampleCreateOptions_goal() {
+	ctx := context.Background()
+	data := make([]int32, 1<<18)
+	for i := range data {
+		data[i] = int32(i)
+	}
+	a, err := ndarray.Create(ctx, "", []int64{1 << 18}, data, &ndarray.CreateOptions{Goal: ndarray.Smallest})
+	check(err)
+	defer a.Close()
+	o := a.CreateOptions()
+	fmt.Println(o.Codec, o.Level, a.CBytes() < a.NBytes()/100)
+	for info, err := range a.ChunkInfos(ctx) {
+		check(err)
+		fmt.Println("chunk", info.Number, info.Codec)
+	}
+	// Output:
+	// zstd 9 true
+	// chunk 0 zstd
+}
+
+// runs is a user codec: it stores each run of equal bytes as a count and the byte.
+type runs struct{}
+
+func (runs) ID() codec.ID { return codec.FromCode(200) } // 160 to 255 are free for programs
+
+func (runs) NewEncoder(codec.Params) (codec.Encoder, error) { return runs{}, nil }
+
+func (runs) NewDecoder(codec.Params) (codec.Decoder, error) { return runs{}, nil }
+
+func (runs) Encode(dst, src []byte) (int, error) {
+	out := dst[:0]
+	for len(src) > 0 {
+		n := 1
+		for n < 255 && n < len(src) && src[n] == src[0] {
+			n++
+		}
+		if len(out)+2 > len(dst) {
+			return 0, codec.ErrIncompressible // the block is stored uncompressed
+		}
+		out, src = append(out, byte(n), src[0]), src[n:]
+	}
+	return len(out), nil
+}
+
+func (runs) Decode(dst, src []byte) error { // src is untrusted
+	for ; len(src) >= 2; src = src[2:] {
+		n := int(src[0])
+		if n > len(dst) {
+			return fmt.Errorf("runs: too many bytes: %w", codec.ErrCorrupt)
+		}
+		for i := range dst[:n] {
+			dst[i] = src[1]
+		}
+		dst = dst[n:]
+	}
+	if len(dst) > 0 || len(src) > 0 {
+		return fmt.Errorf("runs: %d bytes are missing: %w", len(dst), codec.ErrCorrupt)
+	}
+	return nil
+}
+
+// Use a codec of your own. Programs that read the array need the codec, too.
+func ExampleCreateOptions_userCodec() {
+	ctx := context.Background()
+	codecs := []codec.Codec{runs{}}
+	data := make([]uint16, 10_000)
+	for i := range data {
+		data[i] = uint16(i / 1000)
+	}
+	a, err := ndarray.Create(ctx, "", []int64{10_000}, data, &ndarray.CreateOptions{Codec: codec.FromCode(200), Codecs: codecs})
+	check(err)
+	defer a.Close()
+	var stored bytes.Buffer
+	_, err = a.Save(ctx, &stored)
+	check(err)
+
+	b, err := ndarray.OpenBytes(stored.Bytes(), &ndarray.OpenOptions{Codecs: codecs})
+	check(err)
+	defer b.Close()
+	fmt.Println(ndarray.Item[uint16](ctx, b, 7500))
+
+	c, err := ndarray.OpenBytes(stored.Bytes(), nil)
+	check(err)
+	defer c.Close()
+	_, err = ndarray.Item[uint16](ctx, c, 7500)
+	fmt.Println("without the codec:", errors.Is(err, errors.ErrUnsupported))
+	// Output:
+	// 7 <nil>
+	// without the codec: true
+}
+
+// Write a part of an array, and fill another part with one value.
+func ExampleWrite() {
+	ctx := context.Background()
+	a, err := ndarray.Zeros(ctx, "", []int64{3, 4}, "<i2", nil)
+	check(err)
+	defer a.Close()
+	check(ndarray.Write(ctx, a, []int16{1, 2, 3}, ndarray.All, ndarray.At(0)))       // a[:, 0] = [1, 2, 3]
+	check(ndarray.Fill(ctx, a, 7, ndarray.At(-1), ndarray.Step(1, ndarray.None, 2))) // a[-1, 1::2] = 7
+	for row := range a.Shape()[0] {
+		fmt.Println(ndarray.Read[int16](ctx, a, ndarray.At(row)))
+	}
+	// Output:
+	// [1 0 0 0] <nil>
+	// [2 0 0 0] <nil>
+	// [3 7 0 7] <nil>
+}
+
+// Count the items in bins of equal width.
+func ExampleHistogram() {
+	ctx := context.Background()
+	a, err := ndarray.Arange[float32](ctx, "", 0, 10, 0.5, nil)
+	check(err)
+	defer a.Close()
+	fmt.Println(ndarray.Histogram(ctx, a, []float64{0, 2.5, 5, 7.5, 10}))
+	// Output: [5 5 5 5] <nil>
+}
+
+// Store checksums, and compare all data with them.
 func ExampleCreateOptions_checksums() {
 	ctx := context.Background()
 	a, err := ndarray.Create(ctx, "", []int64{1000}, make([]int32, 1000), &ndarray.CreateOptions{Checksums: true})
@@ -53,7 +172,7 @@ func ExampleCreateOptions_checksums() {
 	// Output: <nil>
 }
 
-// Keep decoded blocks for reads of single items that lie close to each other.
+// With a cache, reads of neighboring items decode their block once.
 func ExampleOpenOptions_cache() {
 	ctx := context.Background()
 	o := &ndarray.OpenOptions{Cache: 16 << 20}
@@ -70,7 +189,7 @@ func ExampleOpenOptions_cache() {
 	// Output: 3126
 }
 
-// Limit the memory and the time that an upload may take.
+// Limit the memory that an upload from an unknown user may take.
 func ExampleOpenOptions_maxBytes() {
 	upload, err := os.ReadFile("../testdata/python-blosc2/dtype_i4.b2nd")
 	check(err)
@@ -80,13 +199,14 @@ func ExampleOpenOptions_maxBytes() {
 	// Output: true
 }
 
-// Share an array with other processes, which may use C-Blosc2: a lock file protects each read and each commit.
+// Share an array with other processes, which may use C-Blosc2. A lock file protects each read and each commit.
 func ExampleOpenOptions_locking() {
 	ctx := context.Background()
-	name := filepath.Join(os.TempDir(), fmt.Sprintf("shared-%d.b2nd", os.Getpid()))
-	defer os.Remove(name)
-	defer os.Remove(name + ".lock")
-	a, err := ndarray.Zeros(ctx, name, []int64{0}, "<i4", &ndarray.CreateOptions{Locking: true, Overwrite: true})
+	dir, err := os.MkdirTemp("", "shared")
+	check(err)
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "a.b2nd") // the lock file is a.b2nd.b2lock
+	a, err := ndarray.Zeros(ctx, name, []int64{0}, "<i4", &ndarray.CreateOptions{Locking: true})
 	if errors.Is(err, errors.ErrUnsupported) {
 		fmt.Println([]int64{4}) // this system has no locks of files
 		return
@@ -106,9 +226,11 @@ func ExampleOpenOptions_locking() {
 // Follow an array that another process appends to.
 func ExampleArray_Refresh() {
 	ctx := context.Background()
-	name := filepath.Join(os.TempDir(), fmt.Sprintf("growing-%d.b2nd", os.Getpid()))
-	defer os.Remove(name)
-	writer, err := ndarray.Zeros(ctx, name, []int64{0}, "<f8", &ndarray.CreateOptions{Overwrite: true})
+	dir, err := os.MkdirTemp("", "growing")
+	check(err)
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "a.b2nd")
+	writer, err := ndarray.Zeros(ctx, name, []int64{0}, "<f8", nil)
 	check(err)
 	defer writer.Close()
 	reader, err := ndarray.Open(ctx, name, nil)
@@ -139,7 +261,7 @@ func ExampleOpenBytes() {
 	// Output: [30 20] 89
 }
 
-// Open an array in an io.ReaderAt. A read takes only the parts of it that it needs.
+// Open an array in an io.ReaderAt. A read of the array reads only the parts that it needs.
 func ExampleOpenReaderAt() {
 	ctx := context.Background()
 	file, err := os.Open("../testdata/python-blosc2/dtype_i4.b2nd")
@@ -207,11 +329,13 @@ func ExampleAsType() {
 	// Output: <i2 [0 -1 300]
 }
 
-// Several writers fill one array. Each opens it by its name and writes whole chunks. The last step finishes it.
+// Several writers fill one array. Each writer opens it by its name and writes whole chunks. The last step finishes it.
 func ExampleRegions() {
 	ctx := context.Background()
-	name := filepath.Join(os.TempDir(), "blosc2-regions.b2nd")
-	defer os.RemoveAll(name)
+	dir, err := os.MkdirTemp("", "regions")
+	check(err)
+	defer os.RemoveAll(dir)
+	name := filepath.Join(dir, "a.b2nd")
 	layout, err := ndarray.CreateRegions(ctx, name, []int64{4, 6}, "<i4", &ndarray.CreateOptions{Chunks: []int64{2, 3}})
 	if err != nil {
 		log.Fatal(err)
