@@ -9,14 +9,14 @@ const (
 	MaxBlockSize = coder.MaxBlockSize // largest decoded block; also the largest item size of a frame
 )
 
-// Encode appends a chunk with the content src to dst. It sets up codecs for this one call, where a [Coder] keeps them.
-// See [Coder.Encode].
+// Encode appends a chunk with the content src to dst. It sets up codecs for this call only. A [Coder] keeps them for
+// the next call. See [Coder.Encode].
 func Encode(dst, src []byte, p Params) ([]byte, error) {
 	return coder.NewPool(nil).Encode(dst, src, coder.Params(p))
 }
 
-// Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call, where a
-// [Coder] keeps them. See [Coder.Decode].
+// Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this call only. A [Coder]
+// keeps them for the next call. See [Coder.Decode].
 func Decode(dst, src []byte) ([]byte, error) {
 	return coder.NewPool(nil).Decode(dst, src)
 }

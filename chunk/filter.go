@@ -7,7 +7,7 @@ import "github.com/goblosc/blosc2/internal/coder"
 //	With(param int) Filter // the filter with a parameter, -128 to 255
 //	Code() uint8           // number of the filter, as headers store it
 //	Param() uint8          // parameter, as headers store it: -1 is 255
-//	String() string        // name as the b2 command spells it, with the parameter unless it is 0: "trunc_prec(12)"
+//	String() string        // name as the command blosc2 spells it; a parameter other than 0 follows: "trunc_prec(12)"
 //
 // make and read it. For instance, []Filter{TruncPrec.With(12), Shuffle} rounds floats and then groups their bytes.
 // Encoding returns ErrParam for a parameter that does not fit the filter.
@@ -36,13 +36,14 @@ const (
 //	Param    uint8   // parameter of the filter; 0 for Prefilter and Postfilter of a frame
 type BlockInfo = coder.BlockInfo
 
-// UserFilter is a filter of a program. [Coder] and the options of frames and arrays take such filters. Its number is
-// 160 to 255, or one of the numbers from 32 up that the format reserves for plug-ins. Implementations must be safe for
-// concurrent use.
+// UserFilter is a filter that a program implements. [Coder] and the options of frames and arrays accept user filters.
+// Code returns the number of the filter: 160 to 255, or a number from 32 up that the format reserves for plug-ins.
+// Implementations must be safe for concurrent use.
 //
 // Forward writes to dst the bytes that are stored for the block src. Backward restores src. dst and src have the same
 // length and do not overlap. Neither may be retained, and src must not be changed. In decoding, src is untrusted. An
-// error ends the encoding or decoding of the chunk. Wrap ErrCorrupt for a block that cannot be valid.
+// error ends the encoding or decoding of the chunk. Backward should return an error that wraps ErrCorrupt for a block
+// that cannot be valid.
 type UserFilter interface {
 	Code() uint8
 	Forward(dst, src []byte, b BlockInfo) error

@@ -61,8 +61,8 @@ const (
 	Uninit  = coder.Uninit  // unspecified content; reads as zeros
 )
 
-// Errors of this package. They differ in what the caller can do. Test with errors.Is. A codec, filter or version that
-// is not available gives an error that matches errors.ErrUnsupported: the bytes may be valid.
+// Errors of this package, by what the caller can do about them. Test with errors.Is. For a codec, filter or version
+// that is not available, errors match errors.ErrUnsupported: the bytes may be valid.
 var (
 	// ErrCorrupt is returned if the bytes violate the format. The data, or this part of it, is lost.
 	ErrCorrupt = errs.ErrCorrupt

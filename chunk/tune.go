@@ -25,19 +25,19 @@ type Goal = tune.Goal
 
 // The goals. Transfer is the time for moving the stored bytes.
 const (
-	// Balanced has the least transfer at 50 MB/s + decoding + encoding/100: data that is read 100 times, from a hard
-	// disk or over a network. Decoding that takes more than 1.15 times the time with the default parameters costs ten
-	// times the difference in addition, so that data is seldom slower to read. Balanced tries LZ4 at level 9, and Zstd
-	// at levels 1, 3, 5 and 6.
+	// Balanced has the least sum of transfer at 50 MB/s, decoding, and a hundredth of encoding: it is for data that is
+	// read 100 times, from a hard disk or over a network. Decoding that takes more than 1.15 times the time with the
+	// default parameters costs ten times the difference in addition, so that data is seldom slower to read. Balanced
+	// tries LZ4 at level 9, and Zstd at levels 1, 3, 5 and 6.
 	Balanced = tune.Balanced
 	// Smallest has the fewest stored bytes. Writing is slow. It tries Zstd at level 9.
 	Smallest = tune.Smallest
-	// Fastest has the least transfer at 3 GB/s + decoding: data that is read from a fast local disk. It tries LZ4 at
-	// levels 5 and 9, and no compression.
+	// Fastest has the least sum of transfer at 3 GB/s and decoding: it is for data that is read from a fast local disk.
+	// It tries LZ4 at levels 5 and 9, and no compression.
 	Fastest = tune.Fastest
 )
 
-// Trial is a row of the table of a choice: the result of Params for a sample of the data.
+// Trial is the result of a candidate, Params, for a sample of the data.
 type Trial struct {
 	Params Params
 	Bytes  int64   // size of the sample in bytes
@@ -47,9 +47,9 @@ type Trial struct {
 	Cost   float64 // by which the goal compares: ns for a byte of data, or for Smallest stored bytes
 }
 
-// Tune returns what a frame with the goal g tries if src is its only chunk, the choice first. Tune takes the item size
-// and the block size from p, and ignores its other fields. It returns no rows if all samples are constant, or if src
-// has less than 8 KiB. The error wraps ErrParam or ErrTooLarge.
+// Tune returns the trials of a frame with the goal g if src is its only chunk. The first trial is the choice. Tune uses
+// the item size and the block size of p, and ignores its other fields. It returns no trials if all samples are
+// constant, or if src has less than 8 KiB. The error wraps ErrParam or ErrTooLarge.
 func Tune(src []byte, p Params, g Goal) ([]Trial, error) {
 	err := g.Check()
 	if err == nil && g == 0 {

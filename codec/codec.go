@@ -57,8 +57,8 @@ const (
 	FormatUser    Format = 6
 )
 
-// The errors of codecs wrap these and add what was wrong and where. A codec, or a variant of its streams, that is not
-// available gives an error that matches errors.ErrUnsupported.
+// The errors of codecs wrap these and add what was wrong and where. For a codec or a variant of its streams that is not
+// available, errors match errors.ErrUnsupported.
 var (
 	// ErrCorrupt is returned for a stream that does not decode to the expected number of bytes.
 	ErrCorrupt = errs.ErrCorrupt

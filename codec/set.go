@@ -55,8 +55,9 @@ func (f Format) Codec() ID {
 // Set holds codecs. It never changes. The zero value holds the built-in ones.
 type Set struct{ user []Codec }
 
-// NewSet returns the set of the built-in codecs and of user. It returns ErrParam for a nil codec, two codecs with the
-// same identifier, and an identifier that is no compcode from 32 up. A codec may take the place of a built-in one.
+// NewSet returns the set of the built-in codecs and of user. It returns ErrParam for a nil codec, for two codecs with
+// the same identifier, and for an identifier outside FromCode(32) to FromCode(255). A user codec may replace a built-in
+// one.
 func NewSet(user []Codec) (Set, error) {
 	var s Set
 	for i, c := range user {
@@ -88,7 +89,7 @@ func (s Set) find(id ID) Codec {
 	return nil
 }
 
-// ByID returns the codec with an identifier. It returns errors.ErrUnsupported if there is none.
+// ByID returns the codec with an identifier. It returns errors.ErrUnsupported if the set has no such codec.
 func (s Set) ByID(id ID) (Codec, error) {
 	if id == Default {
 		id = Zstd

@@ -37,8 +37,8 @@ type Layer struct {
 // AppendHeader appends the metalayer section to a frame header and returns the extended slice. header must start at the
 // start of the frame, because the offsets in the section are relative to it. Usually it holds the 87 bytes of the fixed
 // part. The caller must set the field header_len in that part. The error wraps ErrTooLarge if there are more than
-// MaxLayers metalayers, if a name is empty, too long or repeated, or if header_len cannot hold the size. After an error
-// AppendHeader returns header unchanged.
+// MaxLayers metalayers or if header_len cannot hold the size, and ErrParam of package frame if a name is empty, too
+// long or repeated. After an error AppendHeader returns header unchanged.
 func AppendHeader(header []byte, layers []Layer) ([]byte, error) {
 	size, err := sectionSize("header", layers, MaxLayers, len(header))
 	if err != nil {
@@ -50,8 +50,8 @@ func AppendHeader(header []byte, layers []Layer) ([]byte, error) {
 }
 
 // AppendTrailer appends a complete frame trailer, with its length and an empty fingerprint, and returns the extended
-// slice. Each content must be one Blosc2 chunk. The error wraps ErrTooLarge as in AppendHeader, with MaxVLLayersWrite
-// as the largest count. After an error AppendTrailer returns dst unchanged.
+// slice. Each content must be one Blosc2 chunk. The errors are those of AppendHeader, with MaxVLLayersWrite as the
+// largest count. After an error AppendTrailer returns dst unchanged.
 func AppendTrailer(dst []byte, layers []Layer) ([]byte, error) {
 	size, err := sectionSize("trailer", layers, MaxVLLayersWrite, trailerPrefix+trailerSuffix)
 	if err != nil {

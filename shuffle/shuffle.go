@@ -64,9 +64,9 @@ func ByteDeltaEncode(dst, src []byte, streams int) { filters.ByteDeltaEncode(dst
 func ByteDeltaDecode(dst, src []byte, streams int) { filters.ByteDeltaDecode(dst, src, streams) }
 
 // TruncPrec writes the little-endian floats of src to dst[:len(src)] with the low bits of their mantissa cleared. It
-// copies the bytes at the end that do not fill a float. Readers undo nothing. typeSize is 4 (a mantissa of 23 bits) or
-// 8 (52 bits). If bits is at least 0, it is the number of high mantissa bits to keep; if it is negative, -bits low bits
-// are cleared.
+// copies the bytes at the end that do not fill a float. The cleared bits are lost: the filter has no inverse. typeSize
+// is 4 (a mantissa of 23 bits) or 8 (52 bits). If bits is at least 0, it is the number of high mantissa bits to keep;
+// if it is negative, -bits low bits are cleared.
 //
 // TruncPrec returns errors.ErrUnsupported for another typeSize, and ErrParam if bits is more than the mantissa has or
 // leaves no bit. dst may be src; otherwise they must not overlap. TruncPrec panics if dst is shorter than src.
@@ -75,8 +75,9 @@ func TruncPrec(dst, src []byte, typeSize int, bits int8) error {
 }
 
 // IntTrunc writes the little-endian integers of src to dst[:len(src)] with low bits cleared, which rounds towards minus
-// infinity. It copies the bytes at the end that do not fill an integer. Readers undo nothing. typeSize is 1, 2, 4 or 8.
-// If bits is positive, it is the number of high bits to keep; if it is negative, -bits low bits are cleared.
+// infinity. It copies the bytes at the end that do not fill an integer. The cleared bits are lost: the filter has no
+// inverse. typeSize is 1, 2, 4 or 8. If bits is positive, it is the number of high bits to keep; if it is negative,
+// -bits low bits are cleared.
 //
 // IntTrunc returns errors.ErrUnsupported for another typeSize, and ErrParam if bits is 0, is more than the integer has,
 // or leaves no bit. dst may be src; otherwise they must not overlap. IntTrunc panics if dst is shorter than src.

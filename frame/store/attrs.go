@@ -12,7 +12,7 @@ import (
 )
 
 // Attrs returns the names of the attributes of a group, "/" for the whole store, in the order in which they are stored.
-// Only tree stores and tables have such attributes; those of an array are with the array.
+// Only tree stores and tables have such attributes. For the attributes of an array, see ndarray.Array.Attrs.
 func (s *Store) Attrs(ctx context.Context, group string) ([]string, error) {
 	var names []string
 	err := s.visitAttrs(ctx, group, func(f *frame.Frame) error {

@@ -38,8 +38,8 @@
 //	err = s.SetAttr(ctx, "/run1", "date", "2026-11-23")
 //	err = s.Pack(ctx, "results.b2z", nil)
 //
-// Each edit is complete or has not happened, even after a crash. Edit opens a store for more edits. A .b2z file cannot
-// be edited.
+// Each edit takes effect completely or not at all, even after a crash. Edit opens a store for more edits. A .b2z file
+// cannot be edited.
 //
 // Package objects has the arrays of Python objects, which Store.Objects opens, and package table the tables. A tensor
 // that was saved to a file of its own is opened with OpenTensor.

@@ -21,8 +21,8 @@ import (
 )
 
 // Create creates an empty store for editing: a directory if the name ends in ".b2d", or an embed store in one file if
-// it ends in ".b2e". The error wraps fs.ErrExist if there is something with that name. For a .b2z file, create a
-// directory and pack it: see Store.Pack.
+// it ends in ".b2e". The error wraps fs.ErrExist if the name exists. For a .b2z file, create a directory and pack it:
+// see Store.Pack.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Store, error) {
 	if o == nil {
 		o = &CreateOptions{}
@@ -120,10 +120,10 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 // Edit opens the directory store (.b2d) or embed store (.b2e) with a name for reading and editing. Only one Store at a
 // time may edit. See Open.
 //
-// Each edit is complete or has not happened, even after a crash. After an error it may have happened. Then the Store
-// agrees with the files, or refuses edits and Pack until it is opened again. Edit removes the temporary files of edits
-// that were interrupted. Stores that others opened before see the leaves that existed then: of a directory, until
-// a leaf is replaced or deleted.
+// Each edit takes effect completely or not at all, even after a crash. If it returns an error, it may have taken
+// effect. The Store then shows what the files hold, or it rejects edits and Pack until it is opened again. Edit removes
+// the temporary files of interrupted edits. A Store that was opened earlier continues to see the leaves of that time;
+// in a directory, each of them until it is replaced or deleted.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openEdit(ctx, name, o)
 	if err != nil {
@@ -240,8 +240,9 @@ func (s *Store) begin(key string) (func(), error) {
 	return s.edit.mu.Unlock, nil
 }
 
-// Put stores a copy of a frame under a key, and replaces the leaf that is there. In a directory store, frames of at
-// least OpenOptions.Threshold decoded bytes get a file of their own, with the extension of python-blosc2 for its kind.
+// Put stores a copy of a frame under a key. It replaces an existing leaf with that key. In a directory store, frames of
+// at least OpenOptions.Threshold decoded bytes get a file of their own, with the extension of python-blosc2 for its
+// kind.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	key = cleanKey(key)
 	end, err := s.begin(key)

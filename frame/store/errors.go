@@ -6,8 +6,8 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Errors. Test with errors.Is. For the rest: fs.ErrNotExist for a key, a group or an attribute that does not exist,
-// fs.ErrClosed after Close, and errors.ErrUnsupported for what this package can name but not read.
+// Errors. Test with errors.Is. Other errors match fs.ErrNotExist for a key, a group or an attribute that does not
+// exist, fs.ErrClosed after Close, and errors.ErrUnsupported for a leaf whose kind this package knows but cannot read.
 var (
 	// ErrFormat is returned for bytes that are not a store, or a leaf that is not of the requested kind.
 	ErrFormat = errs.ErrFormat

@@ -14,7 +14,7 @@ import (
 // Open opens a leaf or a group as a file or a directory: it implements fs.FS. The name is the key without its first
 // slash, and "." is the whole store. A file holds the stored frame. If a key has both a leaf and other keys below it,
 // its name is that of the directory, and the file has ".b2frame" appended to its name. The files of attributes and of
-// the columns of tables are there, too. References without a frame are empty files.
+// the columns of tables are included. References without a frame are empty files.
 func (s *Store) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}

@@ -45,7 +45,7 @@ func (s *Store) isGroupMeta(key string) bool {
 }
 
 // Keys returns the keys of all leaves below a group, "/" for the whole store, in their order. It reads nothing. The
-// leaves that hold a table are among them, those that hold the attributes of a group are not.
+// columns of tables are included. The leaves that hold the attributes of a group are not.
 func (s *Store) Keys(group string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for e := range s.below(cleanKey(group)) {

@@ -29,9 +29,9 @@ type Store struct {
 	closed atomic.Bool
 }
 
-// Open opens the store in a file (.b2e or .b2z) or a directory (.b2d) for reading. The content decides, not the name.
-// It reads the list of leaves and the embed store's header, and no leaf. The error wraps ErrFormat, ErrCorrupt,
-// ErrTooLarge or errors.ErrUnsupported, or is an error of the operating system.
+// Open opens the store in a file (.b2e or .b2z) or a directory (.b2d) for reading. The content determines the layout,
+// not the name. Open reads the list of leaves and the header of the embed store, but no leaf. The error wraps
+// ErrFormat, ErrCorrupt, ErrTooLarge or errors.ErrUnsupported, or is an error of the operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openName(ctx, name, o)
 	if err != nil {
@@ -71,14 +71,15 @@ func openName(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 }
 
 // OpenReaderAt opens the store in the first size bytes of r for reading: a .b2z or .b2e file. r must be safe for
-// concurrent use if the store is used so. A context is looked at between reads of r. Close does not close r. See Open.
+// concurrent use if several goroutines use the store. Calls check their context between reads of r. Close does not
+// close r. See Open.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Store, error) {
 	return OpenSource(ctx, source.FromReader(r, size), o)
 }
 
-// OpenSource opens the store in src for reading: a .b2z or .b2e file on a server, for instance. ctx is for the opening;
-// the store does not keep it. Reads of the store and of its leaves pass their own context on to src. Close does not
-// close src. See Open.
+// OpenSource opens the store in src for reading: a .b2z or .b2e file on a server, for instance. ctx bounds only the
+// opening; the store does not retain it. Reads of the store and of its leaves pass their own context to src. Close does
+// not close src. See Open.
 func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Store, error) {
 	err := o.check(false)
 	if err == nil {

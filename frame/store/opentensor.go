@@ -13,10 +13,10 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// OpenTensor opens a file of python-blosc2's save_tensor, save_array or pack_array2 as an array in memory. Of the
-// options it uses Frames; others are ErrParam. The files of save_array in old versions, and the results of pack and
-// pack_array, hold pickles: OpenTensor returns errors.ErrUnsupported for them, because loading a pickle can execute any
-// code.
+// OpenTensor opens a file of python-blosc2's save_tensor, save_array or pack_array2 as an array in memory. It uses only
+// the option Frames. Other options return ErrParam. The files of save_array in old versions, and the results of pack
+// and pack_array, hold pickles: OpenTensor returns errors.ErrUnsupported for them, because loading a pickle can execute
+// any code.
 func OpenTensor(ctx context.Context, name string, o *OpenOptions) (*ndarray.Array, error) {
 	a, err := openTensor(ctx, name, o)
 	if err != nil {

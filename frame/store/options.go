@@ -8,10 +8,10 @@ import (
 )
 
 // OpenOptions are the settings for opening a store. A nil *OpenOptions and zero fields are the defaults. No field is
-// ignored: a field that cannot apply to the call is ErrParam.
+// ignored: a field that cannot apply to the call returns ErrParam.
 type OpenOptions struct {
 	// Frames are the options for the frames of the store; nil = the defaults. NoSync is for editing. Mmap, Locking,
-	// Prefilter and Postfilter are ErrParam.
+	// Prefilter and Postfilter return ErrParam.
 	Frames *frame.OpenOptions
 	// MaxLeaves is the largest number of leaves; 0 = 1<<20.
 	MaxLeaves int
@@ -21,10 +21,11 @@ type OpenOptions struct {
 	sys storage.System // nil = the operating system. Tests have another
 }
 
-// CreateOptions are the settings for creating a store. A nil *CreateOptions and zero fields are the defaults.
+// CreateOptions are the settings for creating a store. A nil *CreateOptions and zero fields are the defaults. No field
+// is ignored: a field that cannot apply to the call returns ErrParam.
 type CreateOptions struct {
 	Layout    Layout // of a directory: LayoutDict or LayoutTree; 0 = LayoutTree
-	Overwrite bool   // replace the file of an embed store. For a directory it is ErrParam
+	Overwrite bool   // replace the file of an embed store; for a directory it returns ErrParam
 	OpenOptions
 }
 

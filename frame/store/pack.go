@@ -18,10 +18,9 @@ import (
 )
 
 // Pack writes a directory or zip store to a zip file, in the layout of python-blosc2: the files of the leaves by
-// decreasing size, then embed.b2e, without compression. Its options are Overwrite and Frames.NoSync; others are
-// ErrParam. The file gets its name when it is complete, so that after a crash there is the old file or the new one.
-// Pack holds no leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if there is a
-// file with that name.
+// decreasing size, then embed.b2e, without compression. Its options are Overwrite and Frames.NoSync; others return
+// ErrParam. The file gets its name when it is complete, so a crash leaves the old file or the new one. Pack holds no
+// leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if the name exists.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
 	if o == nil {
 		o = &CreateOptions{}

@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// A Reference is the place of the data of a leaf that is not in the store. Fields that do not apply are empty.
+// A Reference describes where the data of a leaf is, if it is not in the store. Fields that do not apply are empty.
 type Reference struct {
 	// Kind is "proxy" for a cache of another array, "c2array" for a remote array, "lazyexpr" for an expression,
 	// "lazyudf" for a function, "urlpath" for a file, "dictstore_key" for a leaf of another store, or another word that

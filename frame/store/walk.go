@@ -26,9 +26,9 @@ type Entry struct {
 }
 
 // Walk returns the entries below a group, "/" for the whole store, in the order of their keys. It opens each leaf for
-// its Kind. The leaves of a table are part of the entry of the table. A table at the top has the key "/". A leaf that
-// cannot be opened has an error, and the walk goes on. If the source of a zip file has the method ReadRanges, the walk
-// reads what it needs of many leaves at once.
+// its Kind. The leaves of a table are part of the entry of the table. A table at the top has the key "/". For a leaf
+// that cannot be opened, Walk yields an error and continues. If the source of a zip file has the method ReadRanges,
+// Walk reads the required bytes of many leaves at once.
 func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
 	group = cleanKey(group)
 	return func(yield func(Entry, error) bool) {
@@ -62,7 +62,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 	}
 }
 
-// Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if there is nothing.
+// Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if none of them has that key.
 func (s *Store) Stat(ctx context.Context, key string) (Entry, error) {
 	key = cleanKey(key)
 	n, ok := s.find(key)

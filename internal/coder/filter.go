@@ -29,7 +29,8 @@ func (f Filter) Code() uint8 { return uint8(f) }
 // Param returns the parameter of the filter, as headers store it: -1 is 255.
 func (f Filter) Param() uint8 { return uint8(f >> paramShift) }
 
-// String returns the name of the filter as the b2 command spells it, and its parameter in parentheses unless it is 0.
+// String returns the name of the filter as the command blosc2 spells it, and its parameter in parentheses unless it is
+// 0.
 func (f Filter) String() string {
 	name := fmt.Sprintf("filter %d", f.Code())
 	def := builtin(f)

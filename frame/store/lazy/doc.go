@@ -12,9 +12,10 @@
 //	}
 //	a, err := x.Eval(ctx, "", operands, &ndarray.CreateOptions{DType: e.DType.String()})
 //
-// This package opens no files: a file from a stranger could name any path. Check the paths first.
+// This package opens no files, because an expression from an unknown user may name any path. Check the paths before
+// opening them.
 //
-// Expressions are evaluated block by block, in parallel, with the dtypes and rules of NumPy 2. There are
+// Expressions are evaluated block by block, in parallel, with the dtypes and rules of NumPy 2. They may contain
 //
 //	operators   + - * / // % **  & | ^ ~ << >>  < <= > >= == !=
 //	numbers     abs sign square sqrt floor ceil trunc minimum maximum power hypot isnan isinf isfinite

@@ -12,12 +12,12 @@ import (
 
 // Eval creates an array with the value of the expression, in a new file, or in memory if name is "". operands has an
 // array for each name in the expression; their shapes are broadcast as in NumPy. If o.DType is set, the items are
-// converted to it as by astype. It takes what else o leaves out from the defaults of ndarray.Create. Eval reads and
-// computes block by block, in parallel, except that it computes the array in a reduction before, in memory.
+// converted to it as by astype. Other options that o does not set have the defaults of ndarray.Create. Eval reads and
+// computes block by block, in parallel. It first computes the array inside a reduction, in memory.
 //
-// The error wraps errors.ErrUnsupported, with the place in the expression, for what this package does not compute;
-// ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match; or
-// ndarray.ErrValue for a number that is no value of its dtype. Other errors are those of reading and of ndarray.Create.
+// The error wraps errors.ErrUnsupported, with the position in the expression, for operations that this package does not
+// compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match; or
+// ndarray.ErrValue for a number that its dtype cannot hold. Other errors are those of reading and of ndarray.Create.
 func (e *Expression) Eval(ctx context.Context, name string, operands map[string]ndarray.Reader, o *ndarray.CreateOptions) (*ndarray.Array, error) {
 	b := &binder{ctx: ctx, operands: operands}
 	defer b.close()

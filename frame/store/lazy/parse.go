@@ -48,8 +48,8 @@ type node struct {
 	named map[string]*node // arguments with a name
 }
 
-// Parse parses an expression in Python's notation. The error wraps errors.ErrUnsupported for what is not supported, and
-// ndarray.ErrParam for other text that is no expression.
+// Parse parses an expression in Python's notation. The error wraps errors.ErrUnsupported for syntax that this package
+// does not support, and ndarray.ErrParam for text that is not an expression.
 func Parse(expression string) (*Expression, error) {
 	p := &parser{text: expression}
 	if len(expression) > maxText {

@@ -17,11 +17,11 @@ import (
 // item of an object array becomes a chunk. For a batch array, the items of a call are one batch. For a list array they
 // are batches of the number of lists that the array asks for, or one batch.
 //
-// The frame must be open for editing, as frame.Edit returns it. Reads may go on, and another Append waits. Append does
-// not look at the schema of a table: the columns of a table must not be edited one by one.
+// The frame must be open for editing, as frame.Edit returns it. Reads may run at the same time, and another Append
+// waits. Append does not update the schema of a table, so do not append to a single column of a table.
 //
-// The error wraps ErrReadOnly, ErrType if an item has no encoding or is no list that the list array accepts, or
-// errors.ErrUnsupported for Arrow streams, or it is one of frame.Frame.Begin or frame.Batch.Commit.
+// The error wraps ErrReadOnly, errors.ErrUnsupported for Arrow streams, or ErrType if an item has no encoding or is not
+// a list that the list array accepts. Otherwise it is an error of frame.Frame.Begin or frame.Batch.Commit.
 func (o *Array) Append(ctx context.Context, items ...any) error {
 	if err := o.append(ctx, items); err != nil {
 		return fmt.Errorf("objects: appending: %w", err)

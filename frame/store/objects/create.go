@@ -11,11 +11,12 @@ import (
 )
 
 // CreateOptions are the settings for creating an array. A nil *CreateOptions and zero fields are the defaults. No field
-// is ignored: a field that cannot apply to the kind of the array is ErrParam.
+// is ignored: a field that cannot apply to the kind of the array returns ErrParam.
 type CreateOptions struct {
 	// Frame are the options for the frame; nil = the defaults. If its Params are zero, they are those of python-blosc2:
-	// the defaults of chunk.Params, and for object arrays a dictionary for each chunk. Items have one byte each, so
-	// that another TypeSize is ErrParam. So are ChunkSize and BlockTable, and for batch and list arrays BlockSize.
+	// the defaults of chunk.Params, and for object arrays a dictionary for each chunk. The item size of the frame is
+	// one byte: another TypeSize returns ErrParam. So do ChunkSize and BlockTable, and for batch and list arrays
+	// BlockSize.
 	Frame *frame.CreateOptions
 
 	// ItemsPerBlock is the number of items of each block of a batch except the last, of a batch or list array. 0 = the
@@ -38,7 +39,7 @@ type CreateOptions struct {
 // o.Frame. The file is like a new one of python-blosc2, with items in MessagePack. A list array is made of batches. To
 // store the array in a store, append to it and pass its Frame to store.Store.Put.
 //
-// The error wraps ErrParam, or it is one of frame.Create: it wraps fs.ErrExist if there is something with that name.
+// The error wraps ErrParam, or is an error of frame.Create, which wraps fs.ErrExist if the name exists.
 func Create(ctx context.Context, name string, kind Kind, o *CreateOptions) (*Array, error) {
 	if o == nil {
 		o = &CreateOptions{}

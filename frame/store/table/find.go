@@ -11,7 +11,7 @@ import (
 // Op is a comparison.
 type Op uint8
 
-// Comparisons of a value of a column with another one.
+// Comparisons of the value of a column, on the left, with the argument of Find.
 const (
 	Equal Op = iota
 	NotEqual
@@ -21,8 +21,9 @@ const (
 	GreaterOrEqual
 )
 
-// Find returns the numbers of the rows whose value compares with v, in order. A null never does, and a NaN only for
-// NotEqual. T is a type that Read accepts for the column, which must not be of kind ndarray.
+// Find returns the numbers of the rows for which the comparison of the value with v is true, in order: for Less, the
+// rows whose value is less than v. No comparison with a null is true, and with a NaN only NotEqual is. T is a type that
+// Read accepts for the column, which must not be of kind ndarray.
 //
 // If the table has a summary of the column, with the smallest and the largest value of each segment of rows, Find reads
 // only the segments that may hold such values. It ignores a summary that is stale.

@@ -162,8 +162,8 @@ func isFloat(d meta.DType, b []byte, f float64) bool {
 	return v == f || v != v && f != f
 }
 
-// Nulls reports for each of the rows start to stop-1 whether its value is null. The result is nil if the column has no
-// nulls at all.
+// Nulls reports for each of the rows start to stop-1 whether its value is null. The result is nil if no value of the
+// column can be null.
 func (c *Column) Nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	if err := c.checkRows(start, stop); err != nil {
 		return nil, err

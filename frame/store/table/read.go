@@ -26,8 +26,9 @@ import (
 //	struct, object       any type that the values fit by these rules, or any
 //	any kind             any: nil for null, else the type above of the same size; for ndarray a slice for each row
 //
-// For other types than any, a null is the zero value for kinds whose values have any size and for dictionaries, and
-// else what the file holds there: see Column.Nulls and ReadNullable. The error wraps ErrBounds for rows that do not
+// If T is not any, nulls look like values. For dictionaries and the kinds vlstring, vlbytes, list, struct and object
+// they are zero values. For other kinds they are the values that the file holds in their positions. Column.Nulls
+// reports which values are null, and ReadNullable returns pointers. The error wraps ErrBounds for rows that do not
 // exist and ErrType for a T that does not fit.
 func Read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	if err := c.checkRows(start, stop); err != nil {
@@ -62,7 +63,7 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	return out, nil
 }
 
-// All returns the values of all rows of a column, as Read does, in order. It holds some thousand rows at a time.
+// All returns the values of all rows of a column, as Read does, in order. It holds a few thousand rows at a time.
 func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		window := int64(rows.Window)

@@ -25,8 +25,8 @@ type Table struct {
 	rows    *rows.Set
 }
 
-// Open opens the table below a key of a store, "/" for a store that is a table. It reads the schema and which rows are
-// deleted, no column. The error wraps ErrFormat if there is no table.
+// Open opens the table below a key of a store, "/" for a store that is a table. It reads the schema and the list of
+// deleted rows, but no column. The error wraps ErrFormat if there is no table.
 func Open(ctx context.Context, s *store.Store, key string) (*Table, error) {
 	t := &Table{s: s, key: path.Clean("/" + key)}
 	if err := t.open(ctx); err != nil {
