@@ -18,7 +18,7 @@ import (
 // nullTest finds the nulls of a column. It is zero if no value is null.
 type nullTest struct {
 	kind nullKind
-	item []byte // of kind byItem
+	item []byte // of kind byItem, without zeros that only fill the item
 	f    float64
 	s    string
 }
@@ -132,16 +132,22 @@ func integer(d meta.DType, u uint64) []byte {
 	return b
 }
 
-// fixedText returns text as an item of a dtype of kind S or U. Text that is too long has more bytes than an item.
+// fixedText returns the first bytes of an item of a dtype of kind S or U with a text. The others are 0. Text that is
+// too long has more bytes than an item.
 func fixedText(d meta.DType, text string) []byte {
-	b := []byte(text)
-	if d.Kind == 'U' {
-		b = nil
-		for _, r := range text {
-			b = append(b, integer(meta.DType{Size: 4, Order: d.Order}, uint64(r))...)
-		}
+	if d.Kind == 'S' {
+		return []byte(text)
 	}
-	return append(b, make([]byte, max(d.Size-len(b), 0))...)
+	var b []byte
+	for _, r := range text {
+		b = append(b, integer(meta.DType{Size: 4, Order: d.Order}, uint64(r))...)
+	}
+	return b
+}
+
+// isItem reports whether an item has the given first bytes, and zeros after them.
+func isItem(b, first []byte) bool {
+	return bytes.HasPrefix(b, first) && len(bytes.TrimLeft(b[len(first):], "\x00")) == 0
 }
 
 // isFloat reports whether an item of a dtype is f, or any NaN if f is one.
@@ -183,7 +189,7 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	case byMask:
 		return testRows(ctx, c.rows, c.mask, 1, start, stop, func(item []byte) bool { return item[0] == 0 })
 	case byItem:
-		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return bytes.Equal(item, n.item) })
+		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isItem(item, n.item) })
 	case byFloat:
 		d := c.array.DType()
 		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isFloat(d, item, n.f) })
@@ -198,12 +204,19 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	return nil, nil
 }
 
+// windowBytes limits the bytes of rows that are looked at together, if they are several.
+const windowBytes = 16 * rows.Window
+
 // testRows reports for each row whether all of its per items pass a test.
 func testRows(ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64, is func(item []byte) bool) ([]bool, error) {
 	var nulls []bool
 	size := int64(a.DType().Size)
+	row := max(per*size, 1)
+	if most := min(rows.MostRows(a.Frame().Info().FrameLen)/8, math.MaxInt); row > most {
+		return nil, faults.TooLargef("rows of %d bytes in a small file, more than %d", row, most)
+	}
 	var buf []byte
-	err := set.Windows(start, stop, max(rows.Window/max(per, 1), 1), func(from, to int64, live []int32) error {
+	err := set.Windows(start, stop, max(min(rows.Window, windowBytes/row), 1), func(from, to int64, live []int32) error {
 		buf = slices.Grow(buf[:0], int((to-from)*per*size))[:(to-from)*per*size]
 		if err := a.ReadBytes(ctx, buf, ndarray.Span(from, to)); err != nil {
 			return err

@@ -2,10 +2,13 @@ package table
 
 import (
 	"context"
+	"errors"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -26,9 +29,14 @@ func TestSentinel(t *testing.T) {
 		{"<f2", "\x00\x7c\x00\xfc", "-Infinity", []bool{false, true}},
 		{"|S2", "a\x00ab", "a", []bool{true, false}},
 		{"|S2", "a\x00ab", "abc", []bool{false, false}},
+		{"|S4", "a\x00\x00b", "a", []bool{false}},
+		{"|S2", "\x00\x00\x00a", "", []bool{true, false}},
 		{">U2", "\x00\x00\x00a\x00\x00\x00\x00\x00\x00\x00a\x00\x00\x00b", "ab", []bool{false, true}},
 	} {
-		n := int64(max(len(x.want), 2))
+		n := int64(len(x.want))
+		if x.want == nil {
+			n = 2
+		}
 		a, err := ndarray.Zeros(ctx, "", []int64{n}, x.dtype, nil)
 		if err == nil {
 			err = a.WriteBytes(ctx, []byte(x.items))
@@ -47,6 +55,38 @@ func TestSentinel(t *testing.T) {
 	for _, null := range []any{"x", true, []byte("7"), jsonNumber("1.5")} {
 		if _, err := sentinel(null, ndarray.DTypeOf[int16](), "int16"); err == nil {
 			t.Errorf("%v is an int16", null)
+		}
+	}
+}
+
+// TestNullsOfHugeItems looks for nulls among items that are far larger than their file.
+func TestNullsOfHugeItems(t *testing.T) {
+	ctx := context.Background()
+	for _, x := range []struct {
+		dtype   string
+		n, most int64 // rows, and the most bytes of memory
+		want    error
+	}{
+		{"|S500000000", 1 << 16, 1 << 20, errs.ErrTooLarge}, // 33 TB
+		{"|S1000000", 100, 32 << 20, nil},
+	} {
+		a, err := ndarray.Zeros(ctx, "", []int64{x.n}, x.dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		c := &Column{rows: &rows.Set{Stored: x.n, Live: x.n}, array: a}
+		if c.null, err = sentinel("x", a.DType(), "bytes"); err != nil {
+			t.Fatal(err)
+		}
+		nulls, err := c.Nulls(ctx, 0, x.n)
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, x.want) || err == nil && (int64(len(nulls)) != x.n || slices.Contains(nulls, true)) {
+			t.Errorf("%s: %v, %v, want %v", x.dtype, nulls, err, x.want)
+		}
+		if used := int64(after.TotalAlloc - before.TotalAlloc); used > x.most {
+			t.Errorf("%s: %d bytes of memory", x.dtype, used)
 		}
 	}
 }
