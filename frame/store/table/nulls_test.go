@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"slices"
 	"testing"
@@ -88,5 +89,28 @@ func TestNullsOfHugeItems(t *testing.T) {
 		if used := int64(after.TotalAlloc - before.TotalAlloc); used > x.most {
 			t.Errorf("%s: %d bytes of memory", x.dtype, used)
 		}
+	}
+}
+
+// TestAllOfHugeItems ranges over items that are far larger than their file. Memory grows only as the loop goes on.
+func TestAllOfHugeItems(t *testing.T) {
+	ctx := context.Background()
+	const n, size = 1000, 1 << 20
+	a, err := ndarray.Zeros(ctx, "", []int64{n}, fmt.Sprintf("|S%d", size), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &Column{rows: &rows.Set{Stored: n, Live: n}, array: a, info: ColumnInfo{Name: "a", Kind: "bytes"}}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for v, err := range All[[]byte](ctx, c) {
+		if len(v) > 0 || err != nil {
+			t.Fatal(len(v), err)
+		}
+		break
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 32*size {
+		t.Errorf("%d bytes of memory for the first of %d items", used, n)
 	}
 }

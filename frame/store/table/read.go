@@ -63,13 +63,16 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	return out, nil
 }
 
-// All returns the values of all rows of a column, as Read does, in order. It holds a few thousand rows at a time.
+// All returns the values of all rows of a column, as Read does, in order. It holds a few thousand rows at a
+// time, or fewer if rows are large.
 func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		window := int64(rows.Window)
-		if n := c.itemCount(); n > 1 {
-			window = max(window/n, 1)
+		n := max(c.itemCount(), 1)
+		if c.array != nil {
+			window = min(window, windowBytes/n/max(int64(c.array.DType().Size), 1))
 		}
+		window = max(min(window, rows.Window/n), 1)
 		for start := int64(0); start < c.rows.Live; start += window {
 			values, err := Read[T](ctx, c, start, min(start+window, c.rows.Live))
 			if err != nil {
