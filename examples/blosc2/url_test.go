@@ -68,8 +68,8 @@ func TestURLDir(t *testing.T) {
 	fails(t, 1, "can only be read", "", "append", url, "x")
 }
 
-// TestURLChunks counts the requests for the table of chunks: the headers are read together, and each only once. The server
-// answers late, so that the learned latency makes it worth to read over the chunks, on a busy machine as well.
+// TestURLChunks counts the requests for the table of chunks: the headers are read together, and each only once. The
+// server answers late. So reading over the chunks costs less than more requests, on a busy machine as well.
 func TestURLChunks(t *testing.T) {
 	const chunks, chunkItems = 200, 40 << 10
 	data := make([]uint32, chunks*chunkItems)
