@@ -67,6 +67,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/filters":     {[]string{"internal/errs", "internal/race", "internal/cpu"}, nil},
 	"internal/attack":      {[]string{"ndarray", "frame", "chunk", "codec", "meta"}, []string{"golang.org/x/sys/unix"}},
 	"internal/golden":      {},
+	"examples/large":       {nil, []string{"golang.org/x/sys/unix"}},
 	"internal/guardpage":   {},
 	"internal/link":        {},
 	"internal/link/arrays": {[]string{"ndarray", "codec"}, nil},
