@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -86,7 +87,7 @@ func TestNullsOfHugeItems(t *testing.T) {
 		if !errors.Is(err, x.want) || err == nil && (int64(len(nulls)) != x.n || slices.Contains(nulls, true)) {
 			t.Errorf("%s: %v, %v, want %v", x.dtype, nulls, err, x.want)
 		}
-		if used := int64(after.TotalAlloc - before.TotalAlloc); used > x.most {
+		if used := int64(after.TotalAlloc - before.TotalAlloc); used > x.most && !race.Enabled { // it makes pools drop memory
 			t.Errorf("%s: %d bytes of memory", x.dtype, used)
 		}
 	}
@@ -110,7 +111,7 @@ func TestAllOfHugeItems(t *testing.T) {
 		break
 	}
 	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > 32*size {
+	if used := after.TotalAlloc - before.TotalAlloc; used > 32*size && !race.Enabled {
 		t.Errorf("%d bytes of memory for the first of %d items", used, n)
 	}
 }
