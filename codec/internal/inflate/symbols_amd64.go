@@ -14,7 +14,7 @@ const kernelLevel = cpu.AVX2
 // fast decodes symbols as long as there is enough input and output.
 func (r *run) fast(t *tables) (stop int) {
 	if len(r.dst) < room {
-		return stopLimit // the kernel has no address before that of dst, which may be 0
+		return stopLimit // the kernel subtracts room from the end of dst, which must not wrap around below address 0
 	}
 	if !cpu.Has(kernelLevel) {
 		return r.fastGeneric(t)
