@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/goblosc/blosc2/codec"
@@ -38,7 +40,7 @@ func newField() *field {
 
 // next makes the next plane.
 func (f *field) next() {
-	from := f.at * 7919 * 1013 % (len(f.noise) - side*side)
+	from := f.at * 7919 % (len(f.noise) - side*side)
 	noise := f.noise[from:][:side*side]
 	for i := range side {
 		row := math.Float32bits(280 + 20*float32(math.Sin(float64(i+f.at)/200)))
@@ -140,22 +142,8 @@ func readFile(name string) error {
 
 // median returns the usage with the middle time.
 func median(all []usage) usage {
-	best := all[0]
-	for _, u := range all {
-		less, more := 0, 0
-		for _, v := range all {
-			switch {
-			case v.time < u.time:
-				less++
-			case v.time > u.time:
-				more++
-			}
-		}
-		if less <= len(all)/2 && more <= len(all)/2 {
-			best = u
-		}
-	}
-	return best
+	slices.SortFunc(all, func(a, b usage) int { return cmp.Compare(a.time, b.time) })
+	return all[len(all)/2]
 }
 
 // seconds returns a time in seconds, as text.

@@ -1,10 +1,10 @@
 // Command large measures the library with arrays that are larger than memory: reading special values, reading from the
-// disk with a cold cache, and copying to other chunks with little memory. It prints a Markdown table:
+// disk with a cold cache, and copying to other chunks with little memory. It prints rows of Markdown tables:
 //
 //	go run ./examples/large -dir /data
 //	go run ./examples/large -dir /data -special 100 -cold 0 -rechunk 0
 //
-// It needs Linux, and on the disk of -dir 1.2 times the size of -cold, or 2.5 times the size of -rechunk.
+// It needs Linux, and on the disk of -dir 1.2 times the size of -cold, or 3 times the size of -rechunk.
 package main
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// copyRechunked copies an array of planes to chunks that hold time series, and back, with little memory. Beside this it
-// copies with the defaults of Copy, and it reads a part of the new chunks one after the other.
+// copyRechunked copies an array of planes to chunks that hold time series, and back, with little memory. For comparison
+// it copies with the defaults of Copy, and makes a part of the new chunks with one read for each.
 func copyRechunked(ctx context.Context, w io.Writer, dir string, size, memory, part int64) error {
 	path := func(name string) string { return filepath.Join(dir, name+".b2nd") }
 	o := &ndarray.CreateOptions{Codec: codec.LZ4, Level: 5, Chunks: []int64{8, side, side}, NoSync: true}
@@ -26,7 +26,7 @@ func copyRechunked(ctx context.Context, w io.Writer, dir string, size, memory, p
 	fmt.Fprintf(w, "\n%.1f GB stored in %.1f GB, chunks %v and %v:\n\n", float64(planes.NBytes())/1e9, float64(planes.CBytes())/1e9, planes.Chunks(), series)
 	fmt.Fprintln(w, "| copy | time | peak memory | bytes read, written | forecast |")
 	fmt.Fprintln(w, "| --- | --- | --- | --- | --- |")
-	print := func(name string, u usage, forecast string) {
+	row := func(name string, u usage, forecast string) {
 		fmt.Fprintf(w, "| %s | %s | %d MiB | %.1f GB, %.1f GB | %s |\n", name, seconds(u.time), u.peak>>20, float64(u.read)/1e9, float64(u.write)/1e9, forecast)
 	}
 	// to copies an array to other chunks.
@@ -41,7 +41,7 @@ func copyRechunked(ctx context.Context, w io.Writer, dir string, size, memory, p
 			return err
 		})
 		if err == nil {
-			print(title, u, forecast)
+			row(title, u, forecast)
 		}
 		return a, err
 	}
@@ -55,8 +55,9 @@ func copyRechunked(ctx context.Context, w io.Writer, dir string, size, memory, p
 	if err != nil {
 		return err
 	}
-	defer back.Close()
-	if err := same(ctx, planes, back); err != nil {
+	err = same(ctx, planes, back)
+	back.Close()
+	if err != nil {
 		return err
 	}
 	if err := os.Remove(path("back")); err != nil {
@@ -69,13 +70,13 @@ func copyRechunked(ctx context.Context, w io.Writer, dir string, size, memory, p
 	defer plain.Close()
 	u, err := measure(func() error { return eachChunk(ctx, path("naive"), planes, series, part) })
 	if err == nil {
-		print(fmt.Sprintf("to series, each chunk alone, 1/%d of them", part), u, "-")
+		row(fmt.Sprintf("to series, each chunk alone, 1/%d of them", part), u, "-")
 	}
 	return err
 }
 
-// plan returns what PlanRechunk expects, as text. Its bytes are decoded ones, here they are as large as the chunks are
-// stored.
+// plan returns the stages and the bytes that PlanRechunk expects, as text. PlanRechunk counts decoded bytes. plan
+// divides them by the compression ratio of the array, so that they compare with stored bytes.
 func plan(from *ndarray.Array, chunks []int64, memory int64) (string, error) {
 	if memory == 0 {
 		return "-", nil
