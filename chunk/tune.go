@@ -53,7 +53,7 @@ type Trial struct {
 func Tune(src []byte, p Params, g Goal) ([]Trial, error) {
 	err := g.Check()
 	if err == nil && g == 0 {
-		err = fmt.Errorf("no goal: %w", errs.ErrParam)
+		err = fmt.Errorf("chunk: no goal, want Balanced, Smallest or Fastest: %w", errs.ErrParam)
 	}
 	n := p.BlockSize
 	if err == nil && n == 0 {

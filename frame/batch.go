@@ -132,11 +132,11 @@ func (b *Batch) examine(c []byte, built *coder.Header, n int) (h coder.Header, e
 	switch {
 	case err != nil:
 	case h.NBytes == 0:
-		err = fmt.Errorf("a chunk of no bytes: %w", ErrParam)
+		err = fmt.Errorf("chunk of 0 bytes, want at least 1: %w", ErrParam)
 	case n > 0 && h.VLBlocks() != b.next.vlBlocks:
-		err = fmt.Errorf("blocks of variable size beside chunks without: %w", ErrParam)
+		err = fmt.Errorf("cannot mix chunks with blocks of fixed and of variable size: %w", ErrParam)
 	case b.next.nbytes > math.MaxInt64-int64(h.NBytes):
-		err = fmt.Errorf("%d bytes more than %d: %w", h.NBytes, b.next.nbytes, ErrTooLarge)
+		err = fmt.Errorf("cannot add %d bytes to %d: %w", h.NBytes, b.next.nbytes, ErrTooLarge)
 	}
 	if err != nil {
 		return h, b.f.wrap("chunk", -1, err)

@@ -92,7 +92,7 @@ func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error
 		}
 	}
 	if len(missing) > 0 {
-		return report(f.wrap(part, -1, fmt.Errorf("%d are not there: %w", len(missing), ErrChecksum)))
+		return report(f.wrap(part, -1, fmt.Errorf("%d with a checksum are missing: %w", len(missing), ErrChecksum)))
 	}
 	return nil
 }

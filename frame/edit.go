@@ -285,12 +285,12 @@ func (b *Batch) reorder(order []int) error {
 	}
 	n := b.next.index.n
 	if len(order) != n {
-		return b.f.wrap("index", -1, fmt.Errorf("an order of %d chunks for %d: %w", len(order), n, ErrParam))
+		return b.f.wrap("index", -1, fmt.Errorf("order has %d entries, want %d: %w", len(order), n, ErrParam))
 	}
 	seen := make([]bool, n)
 	for _, from := range order {
 		if from < 0 || from >= n || seen[from] {
-			return b.f.wrap("index", -1, fmt.Errorf("chunk %d in the order of %d: %w", from, n, ErrParam))
+			return b.f.wrap("index", -1, fmt.Errorf("order names chunk %d of %d, or names it twice: %w", from, n, ErrParam))
 		}
 		seen[from] = true
 	}
@@ -380,7 +380,7 @@ func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 		list[i] = entryZeros
 		if old := from(int64(i)); old >= 0 {
 			if old >= int64(len(kept)) || kept[old] {
-				return b.f.wrap("index", -1, fmt.Errorf("chunk %d named twice, or not there: %w", old, ErrParam))
+				return b.f.wrap("index", -1, fmt.Errorf("chunk %d does not exist or is used twice: %w", old, ErrParam))
 			}
 			kept[old] = true
 			list[i] = s.index.at(int(old))

@@ -121,7 +121,7 @@ func (h *header) check(b []byte, size int64) error {
 	case h.frameLen < 0 || h.headerLen < fixedLen || int64(h.headerLen) > h.frameLen-minTrailerLen:
 		return corrupt("header of %d bytes in a frame of %d", h.headerLen, h.frameLen)
 	case h.frameLen > size:
-		return corrupt("frame of %d bytes, %d are there", h.frameLen, size)
+		return corrupt("frame length is %d bytes, but only %d are available", h.frameLen, size)
 	case h.typeSize <= 0 || h.typeSize > chunk.MaxBlockSize:
 		return corrupt("item size %d", h.typeSize)
 	case h.blockSize < 0 || h.blockSize > chunk.MaxBlockSize:

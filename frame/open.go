@@ -392,7 +392,7 @@ func (f *Frame) CheckAlloc(n int64) error { return f.checkAlloc(n) }
 // unless they have chunks that were copied from a frame with one.
 func (f *Frame) checkAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
-		return fmt.Errorf("%d bytes out of a small file, more than %d: raise OpenOptions.MaxBytes: %w", n, limit, ErrTooLarge)
+		return fmt.Errorf("%d bytes, but the size of the file allows %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)
 	}
 	return nil
 }

@@ -19,8 +19,8 @@ type candidate struct {
 	sum uint32
 }
 
-// scan looks for chunks in the whole file. When too much looks like chunks and is none, it reports that and leaves the
-// rest.
+// scan looks for chunks in the whole file. It stops early, with a report, if decoding false chunk headers costs too
+// much.
 func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 	w.begin()
 	defer w.begin() // what follows has its own
@@ -57,7 +57,7 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 			at = w.after(&p)
 			continue
 		case cost > w.budget:
-			w.report(w.f.wrap("chunks", at, fmt.Errorf("too much that looks like chunks and is none, the rest is left out: %w", ErrTooLarge)))
+			w.report(w.f.wrap("chunks", at, fmt.Errorf("too many false chunk headers; search stopped here: %w", ErrTooLarge)))
 			return candidates, nil
 		}
 		w.budget -= cost

@@ -182,5 +182,5 @@ func encodeError(err error) error {
 }
 
 func unsupportedFilter(f Filter) error {
-	return fmt.Errorf("filter %d (%v): %w", f.Code(), f.kind(), errs.ErrUnsupported)
+	return fmt.Errorf("filter with number %d: %w", f.Code(), errs.ErrUnsupported)
 }

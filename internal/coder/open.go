@@ -108,7 +108,7 @@ func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
 		src, off = nil, 0
 	}
 	if limit, ok := w.o.allows(int64(n), floor, &r.h, src, off, r.mem); !ok {
-		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but Options.MaxBytes allows %d", n, r.h.CBytes, limit)
+		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but MaxBytes in the options allows %d", n, r.h.CBytes, limit)
 	}
 	return nil
 }
@@ -124,7 +124,7 @@ func (w *Worker) checkStored(r *Reader) error {
 		src, off = memory(r.mem), 0
 	}
 	if !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
-		return headerError(8, errs.ErrTooLarge, "a block of %d bytes, of which too few are stored; raise Options.MaxBytes to read it", n)
+		return headerError(8, errs.ErrTooLarge, "a block of %d bytes, of which too few are stored; MaxBytes in the options may allow it", n)
 	}
 	return nil
 }

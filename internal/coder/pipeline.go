@@ -40,9 +40,9 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 		case def == nil:
 			return s, unsupportedFilter(f)
 		case def.itemized && f.Param() == 0 && o.ItemSize == 0 && typeSize == 1: // may be any size above 255
-			return s, fmt.Errorf("filter %v without the item size of the frame (Options.ItemSize): %w", f.kind(), errs.ErrUnsupported)
+			return s, fmt.Errorf("filter %v without the item size of the frame (Coder.TypeSize): %w", f.kind(), errs.ErrUnsupported)
 		case def.shaped && len(o.BlockShape) == 0:
-			return s, fmt.Errorf("filter %v without the block shape of the array (Options.BlockShape): %w", f.kind(), errs.ErrUnsupported)
+			return s, fmt.Errorf("filter %v without the block shape of the array (Coder.BlockShape): %w", f.kind(), errs.ErrUnsupported)
 		}
 		if def.backward != nil {
 			s.add(f, def, typeSize)

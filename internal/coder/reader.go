@@ -72,7 +72,7 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 		end = min(end+4+MaxDictSize, h.CBytes)
 	}
 	if end > len(r.own) && !MayRead(src, off, int64(end), w.o.MaxBytes) {
-		return headerError(12, errs.ErrTooLarge, "%d bytes of a chunk, of which too few are stored; raise Options.MaxBytes to read them", end)
+		return headerError(12, errs.ErrTooLarge, "%d bytes of a chunk, of which too few are stored; MaxBytes in the options may allow them", end)
 	}
 	if err := r.readUpTo(src, off, end); err != nil {
 		return err

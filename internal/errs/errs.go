@@ -42,7 +42,7 @@ var (
 // standard library that each one matches.
 var (
 	// ErrExist matches fs.ErrExist.
-	ErrExist = Kind("exists already", fs.ErrExist)
+	ErrExist = Kind("already exists", fs.ErrExist)
 	// ErrNotExist matches fs.ErrNotExist.
 	ErrNotExist = Kind("not found", fs.ErrNotExist)
 	// ErrClosed matches fs.ErrClosed.
