@@ -13,7 +13,7 @@ type batch struct {
 
 // add adds the streams of a regular block that p needs. dst receives the block.
 func (b *batch) add(dst []byte, h *Header, c *cursor, p part) error {
-	return eachStream(dst, h, c, p, func(dst, in []byte, n int) error {
+	return eachStream(dst, h, c, p, func(_ int, dst, in []byte, n int) error {
 		if len(in) == len(dst) {
 			filters.Copy(dst[:n], in[:n])
 			return nil

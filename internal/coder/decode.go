@@ -41,7 +41,7 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 
 // readerBlock returns the description of block k of an opened chunk. It is valid until the worker's next block.
 func (w *Worker) readerBlock(r *Reader, k int) *block {
-	w.block = block{version: r.h.Version, typeSize: r.h.TypeSize, BlockInfo: BlockInfo{
+	w.block = block{version: r.h.Version, typeSize: r.h.TypeSize, uncached: r.uncached, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
 		TypeSize: w.itemSize(r.h.TypeSize), Shape: w.o.BlockShape,
 	}}
@@ -77,6 +77,9 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k, n int) error {
 
 // decodeBlock decodes the streams at c and undoes the filters, for at least the first n bytes.
 func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
+	if n == len(dst) && w.joins(r, n) {
+		return w.decodeJoined(dst, r, c)
+	}
 	out := dst
 	if r.steps.n > 0 {
 		out = w.buf.first(len(dst))
@@ -93,12 +96,45 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 	return r.steps.backward(dst, out, w.readerBlock(r, k), &w.buf)
 }
 
+// joins reports whether decodeJoined is faster for a whole block of size bytes. It is not with codecs that decode all
+// streams of a block at once.
+func (w *Worker) joins(r *Reader, size int) bool {
+	if r.steps.planes < 2 || r.h.streams(size) != r.steps.planes || !filters.JoinFaster(r.steps.planes) {
+		return false
+	}
+	d, err := w.decoder(r)
+	return err == nil && !d.planes
+}
+
+// decodeJoined decodes a block with one stream for each byte plane, and joins the planes. It joins streams that are
+// stored uncompressed from where they are.
+func (w *Worker) decodeJoined(dst []byte, r *Reader, c *cursor) error {
+	buf := w.buf.first(len(dst))
+	var memory [8][]byte
+	planes := memory[:r.steps.planes]
+	n := len(buf) / len(planes)
+	for j := range planes {
+		planes[j] = buf[j*n : (j+1)*n]
+	}
+	err := eachStream(buf, &r.h, c, whole(len(buf)), func(j int, plane, in []byte, n int) error {
+		if len(in) == len(plane) {
+			planes[j] = in
+			return nil
+		}
+		return w.decodeStream(plane, in, r, n)
+	})
+	if err == nil {
+		filters.Join(dst, planes, r.uncached)
+	}
+	return err
+}
+
 // decodeStreams sets a part of dst from the streams of a regular block.
 func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
 	if w.decodePlanes(dst, r, *c, p) {
 		return nil
 	}
-	return eachStream(dst, &r.h, c, p, func(dst, in []byte, n int) error { return w.decodeStream(dst, in, r, n) })
+	return eachStream(dst, &r.h, c, p, func(_ int, dst, in []byte, n int) error { return w.decodeStream(dst, in, r, n) })
 }
 
 // decodePlanes decodes the streams of a block at once, if that is faster, and reports whether it did. If not, decoding

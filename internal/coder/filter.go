@@ -85,6 +85,7 @@ type block struct {
 	version  uint8  // of the chunk
 	typeSize int    // item size that the chunk header holds: 1 to 255
 	ref      []byte // decoded block 0, for Delta; nil in block 0 itself
+	uncached bool   // backward should write past the caches
 }
 
 // filterDef defines a filter: the filters of the format are entries of a table (builtinFilters), and user filters are

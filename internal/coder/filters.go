@@ -38,7 +38,11 @@ var builtinFilters = [...]filterDef{
 			return nil
 		},
 		backward: func(dst, src []byte, b *block) error {
-			filters.Unshuffle(dst, src, b.width(b.typeSize))
+			if b.uncached {
+				filters.UnshuffleUncached(dst, src, b.width(b.typeSize))
+			} else {
+				filters.Unshuffle(dst, src, b.width(b.typeSize))
+			}
 			return nil
 		},
 	},

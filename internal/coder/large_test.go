@@ -209,3 +209,36 @@ func TestFill(t *testing.T) {
 		}
 	}
 }
+
+// TestUncached decodes chunks that filters write past the caches, to memory of several alignments, and a chunk that is
+// just too short for that.
+func TestUncached(t *testing.T) {
+	src := make([]byte, uncachedLeast+8)
+	for i := range src {
+		src[i] = byte(i>>9 + i&3*(i*i>>8)) // some planes compress, others do not
+	}
+	for _, c := range []struct {
+		size    int
+		filters []Filter
+	}{
+		{2, []Filter{Shuffle}}, {3, []Filter{Shuffle}}, {4, []Filter{Shuffle}}, {8, []Filter{Shuffle}},
+		{8, []Filter{Shuffle, ByteDelta}}, {4, []Filter{Shuffle.With(8), Shuffle}}, {4, []Filter{Delta, Shuffle}},
+	} {
+		for _, n := range []int{uncachedLeast - 8, uncachedLeast, uncachedLeast + 7} {
+			if brief() && n == uncachedLeast {
+				continue
+			}
+			b, err := Encode(nil, src[:n], Params{Codec: codec.BloscLZ, Level: 5, TypeSize: c.size, Filters: c.filters}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pool := NewPool(&Options{Concurrency: 2})
+			for _, prefix := range []string{"", "a", "01234567"} {
+				got, err := pool.Decode([]byte(prefix), b)
+				if err != nil || string(got[:len(prefix)]) != prefix || !bytes.Equal(got[len(prefix):], src[:n]) {
+					t.Fatalf("%d bytes of items of %d with %v after %q: %v, or other bytes", n, c.size, c.filters, prefix, err)
+				}
+			}
+		}
+	}
+}

@@ -94,7 +94,9 @@ func (s *steps) backward(dst, src []byte, b *block, bufs *buffers) error {
 		copy(dst, src)
 		return nil
 	}
+	uncached := b.uncached
 	for i := s.n - 1; i >= 0; i-- {
+		b.uncached = uncached && i == 0 // the next filter reads the other results at once
 		step, out := &s.list[i], dst
 		if i > 0 {
 			out = bufs.other(src)

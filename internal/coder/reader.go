@@ -36,6 +36,8 @@ type Reader struct {
 	steps  steps // filters to undo
 	planes bool  // blocks can be read by byte plane
 	pairs  bool  // there are no filters to undo, so that two blocks can be decoded at once
+
+	uncached bool // filters write the decoded chunk past the caches
 }
 
 // readHead reads the header and the parts before the streams, or the whole chunk.
@@ -141,7 +143,7 @@ func readError(err error, at, n, k int) error {
 func (r *Reader) reset() {
 	r.h, r.mem, r.src, r.dict, r.value = Header{}, nil, nil, nil, nil
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
-	r.steps, r.planes, r.pairs = steps{}, false, false
+	r.steps, r.planes, r.pairs, r.uncached = steps{}, false, false, false
 	r.opened++
 }
 

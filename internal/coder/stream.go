@@ -69,9 +69,9 @@ func (c *cursor) take(n int) ([]byte, error) {
 	return b, nil
 }
 
-// eachStream calls decode for each stream of a regular block that is not a run, with its part of dst and the number of
-// bytes needed of the stream. It fills the parts of runs itself.
-func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(dst, in []byte, n int) error) error {
+// eachStream calls decode for each stream of a regular block that is not a run, with its number, its part of dst and
+// the number of bytes needed of the stream. It fills the parts of runs itself.
+func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst, in []byte, n int) error) error {
 	streams := h.streams(len(dst))
 	n := len(dst) / streams
 	if n == 0 || n*streams != len(dst) {
@@ -81,7 +81,7 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(dst, in []
 		out, needed := dst[j*n:(j+1)*n:(j+1)*n], p.of(j*n, (j+1)*n)
 		in, err := c.stream(out[:needed])
 		if err == nil && in != nil && needed > 0 {
-			err = decode(out, in, needed)
+			err = decode(j, out, in, needed)
 		}
 		if err != nil {
 			if streams > 1 {

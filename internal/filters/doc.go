@@ -12,12 +12,12 @@
 //	35  BYTEDELTA   ByteDeltaEncode, ByteDeltaDecode      number of byte streams
 //	36  INT_TRUNC   IntTrunc                              type size, bits
 //
-// NDCELL stores the items of an n-dimensional block cell by cell. Copy and Fill are for blocks that have no filter or
-// hold a single value. Package shuffle documents the other filters and the rules for buffers.
+// NDCELL stores the items of an n-dimensional block cell by cell. Join is Unshuffle for byte planes that are separate. Copy
+// and Fill are for blocks that have no filter or hold a single value. Package shuffle documents the other filters and the rules for buffers.
 //
 // # Kernels
 //
-// SHUFFLE, BITSHUFFLE and BYTEDELTA have kernels for AVX2 and AVX-512 (amd64) and NEON (arm64). Copy, Fill and the
-// functions on rows have kernels for amd64. Every kernel has a Go version with the same output. With the build tag
+// SHUFFLE, BITSHUFFLE and BYTEDELTA have kernels for AVX2 and AVX-512 (amd64) and NEON (arm64). Copy, Fill, Join and
+// the functions on rows have kernels for amd64. Every kernel has a Go version with the same output. With the build tag
 // purego, only the Go versions run.
 package filters

@@ -149,3 +149,46 @@ func tryMove(t *testing.T, l cpu.Level, f func(), rows *Rows) (panicked bool) {
 	with(l, f)
 	return false
 }
+
+// TestGuardedJoin runs Join with planes and memory between guard pages. Package guardpage describes long runs.
+func TestGuardedJoin(t *testing.T) {
+	const most = 4096 // bytes in a plane
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	r := rand.New(rand.NewPCG(3, 4))
+	dstMem := guardpage.New(t, 8*most)
+	var planeMem [8][]byte
+	for j := range planeMem {
+		planeMem[j] = guardpage.New(t, most)
+		copy(planeMem[j], randomBytes(most, uint64(j)))
+	}
+	var want [8 * most]byte
+	runs := guardpage.Runs(t, 200_000)
+	paths := cputest.Available(levels...)
+	uncached := 0
+	for done := 0; done < runs; done += len(paths) {
+		width, n := 1<<(1+r.IntN(3)), r.IntN(1+most>>r.IntN(6))
+		var planes [8][]byte
+		for j := range width {
+			at := (most - n) * r.IntN(2)
+			planes[j] = planeMem[j][at : at+n : at+n]
+			for i, b := range planes[j] {
+				want[i*width+j] = b
+			}
+		}
+		// The memory ends at a guard page, begins at one, or begins up to 63 bytes after one.
+		at := [...]int{len(dstMem) - n*width, 0, min(len(dstMem)-n*width, r.IntN(64))}[r.IntN(3)]
+		dst := dstMem[at : at+n*width : at+n*width]
+		past := r.IntN(2) == 0
+		if past {
+			uncached++
+		}
+		for _, l := range paths {
+			clear(dst)
+			with(l, func() { Join(dst, planes[:width], past) })
+			if !bytes.Equal(dst, want[:n*width]) {
+				t.Fatalf("%v, width %d, %d elements at %d, uncached %v: wrong bytes", l, width, n, at, past)
+			}
+		}
+	}
+	t.Logf("runs: %d; %d of %d inputs were written past the caches", runs, uncached, runs/len(paths))
+}

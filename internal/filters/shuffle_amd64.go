@@ -79,12 +79,12 @@ func scatter256(dst []byte, stride int, src []byte, rowLen, cols, n int) int {
 		return 0
 	}
 	_ = src[(cols-1)*rowLen+n-1]
-	switch perStore {
-	case 8:
-		scatter2AVX2(&dst[0], &src[0], rowLen, n)
-	case 4:
-		scatter4AVX2(&dst[0], &src[0], rowLen, &scatterMasks[cols], cols, n)
-	case 2:
+	switch {
+	case joinFaster(cols):
+		joinRows(dst, src, rowLen, cols, n)
+	case perStore == 4:
+		scatter3AVX2(&dst[0], &src[0], rowLen, &scatterMasks[cols], n)
+	case perStore == 2:
 		scatter8AVX2(&dst[0], &src[0], rowLen, &scatterMasks[cols], cols, n)
 	default:
 		scatter16AVX2(&dst[0], stride, &src[0], rowLen, cols, n)
@@ -161,13 +161,6 @@ func scatterMask(width, k int) (mask [32]byte) {
 //go:noescape
 func gather2AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, n int)
 
-// scatter2AVX2 is the loop
-//
-//	for i := range n { dst[2*i], dst[2*i+1] = src[i], src[rowLen+i] }
-//
-//go:noescape
-func scatter2AVX2(dst, src *byte, rowLen, n int)
-
 // gather4AVX2 is the loop, for a width of 3 or 4 and its gatherMask,
 //
 //	for i := range n { for j := range width { dst[j*rowLen+i] = src[i*width+j] } }
@@ -177,21 +170,25 @@ func scatter2AVX2(dst, src *byte, rowLen, n int)
 //go:noescape
 func gather4AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
 
-// scatter4AVX2 is the loop, for a width of 3 or 4 and its scatterMask,
+// scatter3AVX2 is the loop, with the scatterMask for a width of 3,
 //
-//	for i := range n { for j := range width { dst[i*width+j] = src[j*rowLen+i] } }
+//	for i := range n { for j := range 3 { dst[3*i+j] = src[j*rowLen+i] } }
 //
-// It writes dst[:n*width+16-4*width].
+// It writes dst[:3*n+4].
 //
 //go:noescape
-func scatter4AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+func scatter3AVX2(dst, src *byte, rowLen int, mask *[32]byte, n int)
 
 // gather8AVX2 is the loop of gather4AVX2 for a width of 5 to 8. It reads src[:n*width+16-2*width].
 //
 //go:noescape
 func gather8AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
 
-// scatter8AVX2 is the loop of scatter4AVX2 for a width of 5 to 8. It writes dst[:n*width+16-2*width].
+// scatter8AVX2 is the loop, for a width of 5 to 7 and its scatterMask,
+//
+//	for i := range n { for j := range width { dst[i*width+j] = src[j*rowLen+i] } }
+//
+// It writes dst[:n*width+16-2*width].
 //
 //go:noescape
 func scatter8AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)

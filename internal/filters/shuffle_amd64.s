@@ -70,33 +70,6 @@ gather2:
 	VZEROUPPER
 	RET
 
-// func scatter2AVX2(dst, src *byte, rowLen, n int)
-//
-// It is scatterAll for a width of 2. scatter256 has checked that dst has all elements and src all rows.
-TEXT ·scatter2AVX2(SB), NOSPLIT, $0-32
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ rowLen+16(FP), R8
-	MOVQ n+24(FP), CX
-
-	// 32 bytes of both rows: interleave them, and exchange lanes so that each register has elements that follow each
-	// other.
-scatter2:
-	VMOVDQU    (SI), Y0
-	VMOVDQU    (SI)(R8*1), Y1
-	VPUNPCKLBW Y1, Y0, Y2
-	VPUNPCKHBW Y1, Y0, Y3
-	VPERM2I128 $0x20, Y3, Y2, Y0 // two shuffles for two whole stores: half of one takes a step of its own
-	VPERM2I128 $0x31, Y3, Y2, Y1
-	VMOVDQU    Y0, (DI)
-	VMOVDQU    Y1, 32(DI)
-	ADDQ       $32, SI
-	ADDQ       $64, DI
-	SUBQ       $32, CX
-	JNZ        scatter2
-	VZEROUPPER
-	RET
-
 // func gather4AVX2(dst *byte, rowLen int, src *byte, mask *[32]byte, width, n int)
 //
 // It is gatherAll for a width of 3 or 4. gather256 has checked the rows of dst and chosen n so that the last load of 16
@@ -137,33 +110,24 @@ next:
 	VZEROUPPER
 	RET
 
-// func scatter4AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
+// func scatter3AVX2(dst, src *byte, rowLen int, mask *[32]byte, n int)
 //
-// It is scatterAll for a width of 3 or 4. scatter256 has checked the rows of src and chosen n so that the last store of
-// 16 bytes is inside of dst. R14 is three times R13.
-TEXT ·scatter4AVX2(SB), NOSPLIT, $0-48
+// It is scatterAll for a width of 3. scatter256 has checked the rows of src and chosen n so that the last store of 16
+// bytes is inside of dst.
+TEXT ·scatter3AVX2(SB), NOSPLIT, $0-40
 	MOVQ    dst+0(FP), DI
 	MOVQ    src+8(FP), SI
 	MOVQ    rowLen+16(FP), R8
 	MOVQ    mask+24(FP), AX
-	MOVQ    width+32(FP), DX
-	MOVQ    n+40(FP), CX
-	LEAQ    (R8)(R8*2), R9
-	LEAQ    (DX*4), R13
-	LEAQ    (R13)(R13*2), R14
+	MOVQ    n+32(FP), CX
 	VMOVDQU (AX), Y15
 
-	// 32 bytes of each row. For a width of 3, Y3 is undefined: the mask drops its bytes.
-scatter4:
+	// 32 bytes of each row. Interleave bytes to pairs and pairs to elements of four bytes, four in each lane, in their
+	// order. Their last bytes are undefined: the mask drops them.
+scatter3:
 	VMOVDQU    (SI), Y0
 	VMOVDQU    (SI)(R8*1), Y1
 	VMOVDQU    (SI)(R8*2), Y2
-	CMPQ       DX, $4
-	JNE        rows
-	VMOVDQU    (SI)(R9*1), Y3
-
-	// Interleave bytes to pairs and pairs to elements of four bytes, four in each lane, in their order.
-rows:
 	VPUNPCKLBW Y1, Y0, Y4
 	VPUNPCKHBW Y1, Y0, Y5
 	VPUNPCKLBW Y3, Y2, Y6
@@ -173,30 +137,26 @@ rows:
 	VPUNPCKLWD Y7, Y5, Y2
 	VPUNPCKHWD Y7, Y5, Y3
 
-	// For a width of 3, move the elements up to each other.
-	CMPQ       DX, $4
-	JEQ        store
-	VPSHUFB    Y15, Y0, Y0
-	VPSHUFB    Y15, Y1, Y1
-	VPSHUFB    Y15, Y2, Y2
-	VPSHUFB    Y15, Y3, Y3
+	// Move the elements up to each other.
+	VPSHUFB Y15, Y0, Y0
+	VPSHUFB Y15, Y1, Y1
+	VPSHUFB Y15, Y2, Y2
+	VPSHUFB Y15, Y3, Y3
 
-	// Store upwards, so that each store overwrites the excess of the previous one: first the 16 elements of the
-	// lower lanes, then at BX those of the upper lanes.
-store:
-	LEAQ         (DI)(R13*4), BX
+	// Store upwards, so that each store overwrites the excess of the previous one: first the 16 elements of the lower
+	// lanes, then those of the upper lanes.
 	VMOVDQU      X0, (DI)
-	VMOVDQU      X1, (DI)(R13*1)
-	VMOVDQU      X2, (DI)(R13*2)
-	VMOVDQU      X3, (DI)(R14*1)
-	VEXTRACTI128 $1, Y0, (BX)
-	VEXTRACTI128 $1, Y1, (BX)(R13*1)
-	VEXTRACTI128 $1, Y2, (BX)(R13*2)
-	VEXTRACTI128 $1, Y3, (BX)(R14*1)
-	LEAQ         (BX)(R13*4), DI
+	VMOVDQU      X1, 12(DI)
+	VMOVDQU      X2, 24(DI)
+	VMOVDQU      X3, 36(DI)
+	VEXTRACTI128 $1, Y0, 48(DI)
+	VEXTRACTI128 $1, Y1, 60(DI)
+	VEXTRACTI128 $1, Y2, 72(DI)
+	VEXTRACTI128 $1, Y3, 84(DI)
+	ADDQ         $96, DI
 	ADDQ         $32, SI
 	SUBQ         $32, CX
-	JNZ          scatter4
+	JNZ          scatter3
 	VZEROUPPER
 	RET
 
@@ -258,7 +218,7 @@ next:
 
 // func scatter8AVX2(dst, src *byte, rowLen int, mask *[32]byte, width, n int)
 //
-// It is scatterAll for a width of 5 to 8. scatter256 has checked the rows of src and chosen n so that the last store of
+// It is scatterAll for a width of 5 to 7. scatter256 has checked the rows of src and chosen n so that the last store of
 // 16 bytes is inside of dst. R14 is three times R13.
 TEXT ·scatter8AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -284,15 +244,10 @@ scatter8:
 	VMOVDQU (R10)(R8*1), Y5
 	JEQ     rows
 	VMOVDQU (R10)(R8*2), Y6
-	CMPQ    DX, $8
-	JNE     rows
-	VMOVDQU (R10)(R9*1), Y7
 
-	// Interleave to elements of eight bytes, two in each lane, and move them up to each other if the width is less.
+	// Interleave to elements of eight bytes, two in each lane, and move them up to each other.
 rows:
 	INTERLEAVE8
-	CMPQ    DX, $8
-	JEQ     store
 	VMOVDQU (AX), Y0
 	VPSHUFB Y0, Y8, Y8
 	VPSHUFB Y0, Y9, Y9
@@ -305,7 +260,6 @@ rows:
 
 	// Store upwards, so that each store overwrites the excess of the previous one: first the 16 elements of the
 	// lower lanes, then at BX those of the upper lanes.
-store:
 	LEAQ         (DI)(R13*4), R11
 	VMOVDQU      X8, (DI)
 	VMOVDQU      X9, (DI)(R13*1)

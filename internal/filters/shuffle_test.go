@@ -229,3 +229,54 @@ func panics(f func()) (p bool) {
 	f()
 	return false
 }
+
+// TestJoin joins planes to memory of every alignment, and undoes Shuffle past the caches.
+func TestJoin(t *testing.T) {
+	forEachKernel(t, func(t *testing.T) {
+		for _, width := range []int{1, 2, 3, 4, 8, 9} {
+			for _, count := range testCounts {
+				want := randomBytes(count*width, uint64(width))
+				shuffled := naiveShuffle(want, width)
+				join := func(uncached bool) filter {
+					return func(dst, src []byte, width int) {
+						planes := make([][]byte, width)
+						for j := range planes {
+							planes[j] = src[j*count : (j+1)*count]
+						}
+						Join(dst, planes, uncached)
+					}
+				}
+				for offset := range 33 {
+					for _, f := range []filter{join(false), join(true), UnshuffleUncached} {
+						if got := run(t, f, shuffled, width, offset); !bytes.Equal(got, want) {
+							t.Fatalf("width %d, %d elements, offset %d: wrong from byte %d up", width, count, offset, firstDiff(got, want))
+						}
+					}
+				}
+			}
+		}
+	})
+	tail := []byte("aceg-bdfh-tail"[:13])
+	if got := run(t, UnshuffleUncached, tail, 2, 0); !bytes.Equal(got, naiveUnshuffle2(tail)) {
+		t.Errorf("bytes after the last element: %q", got)
+	}
+	for name, f := range map[string]func(){
+		"no planes":         func() { Join(nil, nil, false) },
+		"different lengths": func() { Join(make([]byte, 9), [][]byte{make([]byte, 4), make([]byte, 5)}, false) },
+		"a short dst":       func() { Join(make([]byte, 7), [][]byte{make([]byte, 4), make([]byte, 4)}, true) },
+		"no element size":   func() { UnshuffleUncached(make([]byte, 8), make([]byte, 8), 0) },
+	} {
+		if !panics(f) {
+			t.Errorf("took %s", name)
+		}
+	}
+}
+
+// naiveUnshuffle2 undoes naiveShuffle for elements of two bytes.
+func naiveUnshuffle2(src []byte) []byte {
+	dst, n := bytes.Clone(src), len(src)/2
+	for i := range 2 * n {
+		dst[i] = src[i%2*n+i/2]
+	}
+	return dst
+}
