@@ -45,10 +45,10 @@ func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
 	return out, nil
 }
 
-// uncachedLeast is the number of decoded bytes from which filters write past the caches. So many bytes push each other
-// out of most caches before anybody reads them. Stores past the caches do not load the lines that they overwrite, so
-// they take half the time. With a third-level cache of 32 MiB, writing and then reading 10 MiB takes the same time either
-// way; with less, the caches are faster.
+// uncachedLeast is the number of decoded bytes from which filters and special chunks are written past the caches. So
+// many bytes push each other out of most caches before they are read. Stores past the caches do not load the lines
+// that they overwrite, so they take half the time. With a third-level cache of 32 MiB, writing and then reading 10 MiB
+// takes the same time either way. With less, the caches are faster.
 const uncachedLeast = 12 << 20
 
 // decodeBlocks decodes all blocks of a chunk that w has opened. Where it is faster, workers decode two blocks at once,
@@ -88,7 +88,7 @@ func (p *Pool) growFor(dst []byte, h *Header, src []byte) ([]byte, error) {
 // fill fills dst with the content of a stored or special chunk in memory.
 func (p *Pool) fill(dst []byte, h *Header, chunk []byte) {
 	if len(dst) < minShared {
-		h.fill(dst, chunk, 0)
+		h.fill(dst, chunk, 0, false)
 		return
 	}
 	p.fillPieces(dst, *h, chunk, 1+len(dst)/minShared)
@@ -96,10 +96,10 @@ func (p *Pool) fill(dst []byte, h *Header, chunk []byte) {
 
 // fillPieces is fill on up to n workers.
 func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, n int) {
-	workers := p.getWorkers(n)
+	workers, uncached := p.getWorkers(n), len(dst) >= uncachedLeast
 	_ = sched.Each(&workers[0].pool.Pool, workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
 		at := i * copySize
-		h.fill(dst[at:min(at+copySize, len(dst))], chunk, at)
+		h.fill(dst[at:min(at+copySize, len(dst))], chunk, at, uncached)
 		return nil
 	})
 	p.putWorkers(workers)

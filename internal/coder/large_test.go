@@ -242,3 +242,33 @@ func TestUncached(t *testing.T) {
 		}
 	}
 }
+
+// TestUncachedSpecial fills memory with special values past the caches.
+func TestUncachedSpecial(t *testing.T) {
+	const n = uncachedLeast + 5*8
+	for _, c := range []struct {
+		special     Special
+		size        int
+		value, item []byte
+	}{
+		{Zeros, 4, nil, []byte{0}},
+		{NaNs, 4, nil, []byte{0, 0, 0xc0, 0x7f}},
+		{Value, 8, []byte("12345678"), []byte("12345678")},
+		{Value, 5, []byte("five!"), []byte("five!")},
+	} {
+		n := n - n%c.size
+		b, err := EncodeSpecial(nil, c.special, n, c.value, Params{TypeSize: c.size})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := bytes.Repeat(c.item, n/len(c.item))
+		got := make([]byte, 3, n+3)
+		for i := range got[:n+3] {
+			got[:n+3][i] = 0xa5
+		}
+		got, err = NewPool(&Options{Concurrency: 2}).Decode(got, b)
+		if err != nil || string(got[:3]) != "\xa5\xa5\xa5" || !bytes.Equal(got[3:], want) {
+			t.Errorf("%v of %d bytes: %v, or other bytes", c.special, c.size, err)
+		}
+	}
+}

@@ -13,14 +13,19 @@ import (
 // a Value chunk, at least one byte. typeSize is the item size of a NaNs chunk (4 or 8 bytes). Every other chunk is
 // filled with zeros.
 func FillSpecial(dst []byte, s Special, value []byte, typeSize, off int) {
+	fillSpecial(dst, s, value, typeSize, off, false)
+}
+
+// fillSpecial is FillSpecial. If uncached is set, it writes past the caches.
+func fillSpecial(dst []byte, s Special, value []byte, typeSize, off int, uncached bool) {
 	switch {
 	case s == NaNs:
 		value = nan(typeSize)
-		repeat(dst, value, off%len(value))
+		repeat(dst, value, off%len(value), uncached)
 	case s == Value && len(value) > 0:
-		repeat(dst, value, off%len(value))
+		repeat(dst, value, off%len(value), uncached)
 	default:
-		filters.Fill(dst, []byte{0})
+		repeat(dst, []byte{0}, 0, uncached)
 	}
 }
 
@@ -33,17 +38,22 @@ func nan(typeSize int) []byte {
 }
 
 // repeat fills dst with copies of value, starting at byte phase of value.
-func repeat(dst, value []byte, phase int) {
+func repeat(dst, value []byte, phase int, uncached bool) {
 	if phase > 0 {
 		dst = dst[copy(dst, value[phase:]):]
 	}
-	filters.Fill(dst, value)
+	if uncached {
+		filters.FillUncached(dst, value)
+	} else {
+		filters.Fill(dst, value)
+	}
 }
 
-// fill fills dst with the content, from byte at up, of a stored or special chunk in memory.
-func (h *Header) fill(dst, chunk []byte, at int) {
+// fill fills dst with the content, from byte at up, of a stored or special chunk in memory. If uncached is set, it
+// writes special values past the caches.
+func (h *Header) fill(dst, chunk []byte, at int, uncached bool) {
 	if s := h.Special(); s != Regular {
-		FillSpecial(dst, s, h.value(chunk), h.TypeSize, at)
+		fillSpecial(dst, s, h.value(chunk), h.TypeSize, at, uncached)
 		return
 	}
 	at += h.Overhead()

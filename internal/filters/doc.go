@@ -12,8 +12,9 @@
 //	35  BYTEDELTA   ByteDeltaEncode, ByteDeltaDecode      number of byte streams
 //	36  INT_TRUNC   IntTrunc                              type size, bits
 //
-// NDCELL stores the items of an n-dimensional block cell by cell. Join is Unshuffle for byte planes that are separate. Copy
-// and Fill are for blocks that have no filter or hold a single value. Package shuffle documents the other filters and the rules for buffers.
+// NDCELL stores the items of an n-dimensional block cell by cell. Join is Unshuffle for byte planes that are separate.
+// Copy and Fill are for blocks that have no filter or hold a single value. Package shuffle documents the other filters
+// and the rules for buffers.
 //
 // # Kernels
 //

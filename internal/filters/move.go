@@ -24,11 +24,18 @@ func Fill(dst, value []byte) {
 			clear(dst[:n])
 			dst = dst[n:]
 		}
-	case ok && fillKernel(dst, word):
+	case ok && fillKernel(dst, word, false):
 	case ok && word == 0:
 		clear(dst)
 	default:
 		fillGeneric(dst, value)
+	}
+}
+
+// FillUncached is [Fill] that writes dst past the caches where it can, as [Join] does.
+func FillUncached(dst, value []byte) {
+	if word, ok := wordOf(value); !ok || !fillKernel(dst, word, true) {
+		Fill(dst, value)
 	}
 }
 

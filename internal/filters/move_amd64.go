@@ -44,13 +44,13 @@ func copyString(dst, src *byte, n int)
 // fillLeast is the length up to which the built-in clear uses vectors too.
 const fillLeast = 2 << 10
 
-// fillKernel does Fill with the bytes of word, if it is faster than other ways.
-func fillKernel(dst []byte, word uint64) bool {
+// fillKernel does Fill or FillUncached with the bytes of word, if it is faster than other ways.
+func fillKernel(dst []byte, word uint64, uncached bool) bool {
 	if !cpu.Has(vectorLevel) || len(dst) < fillLeast {
 		return false
 	}
 	race.Write(dst)
-	fillAVX2(&dst[0], word, len(dst))
+	fillAVX2(&dst[0], word, len(dst), uncached)
 	return true
 }
 
@@ -58,5 +58,7 @@ func fillKernel(dst []byte, word uint64) bool {
 //
 //	for i := range n { dst[i] = byte(word >> (i % 8 * 8)) }
 //
+// If uncached is set, it writes most bytes past the caches.
+//
 //go:noescape
-func fillAVX2(dst *byte, word uint64, n int)
+func fillAVX2(dst *byte, word uint64, n int, uncached bool)

@@ -19,8 +19,8 @@ TEXT ·copyString(SB), NOSPLIT, $0-24
 //  Y0       the word, rotated to start at DI, four times
 //  Y1       the word, rotated for the last 32 bytes, four times
 
-// func fillAVX2(dst *byte, word uint64, n int)
-TEXT ·fillAVX2(SB), NOSPLIT, $0-24
+// func fillAVX2(dst *byte, word uint64, n int, uncached bool)
+TEXT ·fillAVX2(SB), NOSPLIT, $0-25
 	MOVQ dst+0(FP), DI
 	MOVQ word+8(FP), AX
 	MOVQ n+16(FP), R9
@@ -50,6 +50,8 @@ TEXT ·fillAVX2(SB), NOSPLIT, $0-24
 	SUBQ         BX, R9
 	SUBQ         $256, R9
 	JB           rest
+	CMPB         uncached+24(FP), $0
+	JNE          longUncached
 
 	// 256 bytes per iteration while as many are left.
 long:
@@ -64,6 +66,22 @@ long:
 	ADDQ    $256, DI
 	SUBQ    $256, R9
 	JAE     long
+	JMP     rest
+
+	// The same past the caches. SFENCE makes the stores visible before all later ones.
+longUncached:
+	VMOVNTDQ Y0, (DI)
+	VMOVNTDQ Y0, 32(DI)
+	VMOVNTDQ Y0, 64(DI)
+	VMOVNTDQ Y0, 96(DI)
+	VMOVNTDQ Y0, 128(DI)
+	VMOVNTDQ Y0, 160(DI)
+	VMOVNTDQ Y0, 192(DI)
+	VMOVNTDQ Y0, 224(DI)
+	ADDQ     $256, DI
+	SUBQ     $256, R9
+	JAE      longUncached
+	SFENCE
 
 	// R9 becomes the number of bytes left, less 32.
 rest:

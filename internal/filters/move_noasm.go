@@ -6,7 +6,7 @@ package filters
 func copyKernel(_, _ []byte) bool { return false }
 
 // fillKernel does Fill with the bytes of word, if it is faster than other ways: here it never is.
-func fillKernel([]byte, uint64) bool { return false }
+func fillKernel([]byte, uint64, bool) bool { return false }
 
 func joinFaster(width int) bool { return false }
 

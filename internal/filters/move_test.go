@@ -23,19 +23,21 @@ func fillValues() (values [][]byte) {
 	return append(values, []byte{0, 1}, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 }
 
-// checkFill compares Fill on n bytes at one end of mem with want.
+// checkFill compares Fill and FillUncached on n bytes at one end of mem with want.
 func checkFill(t *testing.T, mem, want, value []byte, n int, atEnd bool) {
 	t.Helper()
 	dst := mem[:n]
 	if atEnd {
 		dst = mem[len(mem)-n:]
 	}
-	for i := range dst {
-		dst[i] = 0xa5
-	}
-	Fill(dst, value)
-	if !bytes.Equal(dst, want[:n]) {
-		t.Fatalf("%d bytes of a value of %d: wrong, first at %d", n, len(value), firstDiff(dst, want))
+	for _, fill := range []func(dst, value []byte){Fill, FillUncached} {
+		for i := range dst {
+			dst[i] = 0xa5
+		}
+		fill(dst, value)
+		if !bytes.Equal(dst, want[:n]) {
+			t.Fatalf("%d bytes of a value of %d: wrong, first at %d", n, len(value), firstDiff(dst, want))
+		}
 	}
 }
 
