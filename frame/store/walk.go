@@ -187,12 +187,12 @@ func (s *Store) isTable(ctx context.Context, box opener, key string) (bool, erro
 // tableEntry describes a table.
 func (s *Store) tableEntry(ctx context.Context, box opener, key string) (Entry, error) {
 	e := Entry{Key: key, Kind: KindTable}
-	err := s.visit(ctx, box, s.index.get(join(key, tableRows)), func(f *frame.Frame, size int64) error {
+	err := s.visit(ctx, box, s.index.get(join(key, tableRows)), func(f *frame.Frame, _ int64) error {
 		a, err := ndarray.OpenFrame(f)
 		if err != nil {
 			return err
 		}
-		set, err := rows.Read(ctx, a, rows.MostRows(size))
+		set, err := rows.Read(ctx, a)
 		if err == nil {
 			e.Shape = []int64{set.Live}
 		}

@@ -135,7 +135,11 @@ func (c *Column) openDictionary(ctx context.Context, t *Table, key string) error
 	defer f.Close()
 	o, err := objects.New(ctx, f)
 	if err == nil {
+		m := memory{f: f}
 		err = o.Each(ctx, 0, o.Len(), func(_ int64, raw []byte) error {
+			if err := m.add(textHeader + int64(len(raw))); err != nil {
+				return err
+			}
 			var s string
 			if err := frames.UnmarshalMeta(raw, &s); err != nil {
 				return err

@@ -56,6 +56,9 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 				return err
 			}
 			found = append(found, part...)
+			if err := c.valuesFrame().CheckAlloc(8 * int64(len(found))); err != nil {
+				return fmt.Errorf("numbers of %d rows: %w", len(found), err)
+			}
 		}
 		return nil
 	}

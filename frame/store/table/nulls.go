@@ -212,8 +212,8 @@ func testRows(ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, 
 	var nulls []bool
 	size := int64(a.DType().Size)
 	row := max(per*size, 1)
-	if most := min(rows.MostRows(a.Frame().Info().FrameLen)/8, math.MaxInt); row > most {
-		return nil, faults.TooLargef("rows of %d bytes in a small file, more than %d", row, most)
+	if err := a.Frame().CheckAlloc(max(row, stop-start)); err != nil {
+		return nil, fmt.Errorf("nulls of %d rows of %d bytes: %w", stop-start, row, err)
 	}
 	var buf []byte
 	err := set.Windows(start, stop, max(min(rows.Window, windowBytes/row), 1), func(from, to int64, live []int32) error {
@@ -243,6 +243,9 @@ func testRows(ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, 
 
 // itemNulls is Nulls for values of any size: nil is null.
 func (c *Column) itemNulls(ctx context.Context, start, stop int64) ([]bool, error) {
+	if err := c.items.Frame().CheckAlloc(stop - start); err != nil {
+		return nil, fmt.Errorf("nulls of %d rows: %w", stop-start, err)
+	}
 	var nulls []bool
 	err := c.eachItem(ctx, start, stop, func(raw []byte) error {
 		nulls = append(nulls, isNil(raw))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"reflect"
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
@@ -64,9 +65,13 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 }
 
 // All returns the values of all rows of a column, as Read does, in order. It holds a few thousand rows at a
-// time, or fewer if rows are large.
+// time, or fewer if rows are large, and one row of a kind with values of any size.
 func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
+		if c.items != nil {
+			allItems(ctx, c, yield)
+			return
+		}
 		window := int64(rows.Window)
 		n := max(c.itemCount(), 1)
 		if c.array != nil {
@@ -162,6 +167,10 @@ func readRows[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, 
 	if from, to := set.Position(start), set.Position(stop-1)+1; to-from == stop-start {
 		return ndarray.Read[T](ctx, a, ndarray.Span(from, to))
 	}
+	m := memory{f: a.Frame()}
+	if err := m.addRows(stop-start, per, max(int64(a.DType().Size), int64(reflect.TypeFor[T]().Size()))); err != nil {
+		return nil, err
+	}
 	var out []T
 	err := eachWindow(ctx, set, a, per, start, stop, func(items []T, _ int64, live []int32) error {
 		if live == nil {
@@ -254,6 +263,10 @@ func (c *Column) readCategories(ctx context.Context, start, stop int64) ([]strin
 func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, error) {
 	values := make([]string, 0, min(stop-start, rows.Window))
 	length := c.text.Shape()[0]
+	m, texts := memory{f: c.array.Frame()}, memory{f: c.text.Frame()}
+	if err := m.addRows(stop-start, 1, textHeader); err != nil {
+		return nil, err
+	}
 	err := c.rows.Windows(start, stop, rows.Window, func(from, to int64, live []int32) error {
 		ends, err := ndarray.Read[int64](ctx, c.array, ndarray.Span(from, to+1))
 		if err != nil {
@@ -265,6 +278,9 @@ func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, er
 			}
 		}
 		first, last := ends[0], ends[len(ends)-1]
+		if err := texts.add(last - first); err != nil {
+			return err
+		}
 		text, err := ndarray.Read[uint8](ctx, c.text, ndarray.Span(first, last))
 		if err != nil {
 			return err
@@ -316,8 +332,12 @@ func (c *Column) eachItem(ctx context.Context, start, stop int64, see func(raw [
 // readItems returns values of any size.
 func readItems[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	values := make([]T, 0, min(stop-start, rows.Window))
+	m := memory{f: c.items.Frame()}
 	err := c.eachItem(ctx, start, stop, func(raw []byte) error {
 		var v T
+		if err := m.add(int64(len(raw)) + int64(reflect.TypeFor[T]().Size())); err != nil {
+			return err
+		}
 		if err := meta.Unmarshal(raw, &v); err != nil {
 			return err
 		}

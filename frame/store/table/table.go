@@ -57,7 +57,7 @@ func (t *Table) open(ctx context.Context) error {
 	defer marks.Close()
 	a, err := ndarray.OpenFrame(marks)
 	if err == nil {
-		t.rows, err = rows.Read(ctx, a, rows.MostRows(marks.Info().FrameLen))
+		t.rows, err = rows.Read(ctx, a)
 	}
 	if err != nil {
 		return fmt.Errorf("deleted rows: %w", err)

@@ -3,6 +3,7 @@ package rows
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math/bits"
 	"sort"
@@ -24,22 +25,16 @@ const Window = 1 << 16
 
 const groupWords = 64
 
-// MostRows returns the largest number of stored rows for an array that takes stored bytes: one bit of memory for each
-// must be justified by those.
-func MostRows(stored int64) int64 {
-	const free, ratio = 64 << 20, 4096
-	return (free + min(stored, 1<<40)*ratio) * 8
-}
-
-// Read reads the array that marks the rows that are not deleted. most is the largest number of stored rows.
-func Read(ctx context.Context, a *ndarray.Array, most int64) (*Set, error) {
+// Read reads the array that marks the rows that are not deleted. The frame of the array must justify one bit of memory
+// for each stored row.
+func Read(ctx context.Context, a *ndarray.Array) (*Set, error) {
 	shape := a.Shape()
 	if d := a.DType(); len(shape) != 1 || d.Kind != 'b' {
 		return nil, faults.Corruptf("rows are marked by an array of shape %v and dtype %s", shape, d)
 	}
 	n := shape[0]
-	if n > most {
-		return nil, faults.TooLargef("table of %d rows in a small file, more than %d", n, most)
+	if err := a.Frame().CheckAlloc(n / 8); err != nil {
+		return nil, fmt.Errorf("marks of %d rows: %w", n, err)
 	}
 	r := &Set{}
 	window := make([]bool, min(n, Window))

@@ -1,0 +1,162 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// drain counts the values of a range up to an error.
+func drain[T any](seq func(func(T, error) bool)) (n int, err error) {
+	for _, err := range seq {
+		if err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// TestMemoryOfAllRows reads tables of which each window of rows, and each value, is within MaxBytes, but all of them
+// are not. One row is deleted, so that rows are read window by window.
+func TestMemoryOfAllRows(t *testing.T) {
+	const n, most = 300_000, 1 << 20
+	ctx := context.Background()
+	live := make([]bool, n)
+	for i := range live {
+		live[i] = i != 1
+	}
+	b := build(t, `{"name": "i", "kind": "int64"}, {"name": "null", "kind": "int64", "null_value": 0},
+		{"name": "u", "kind": "utf8"}`, live)
+	array(b, "_cols/i", []int64{n}, make([]int64, n))
+	array(b, "_cols/null", []int64{n}, make([]int64, n))
+	array(b, "_cols/u", []int64{n + 1}, make([]int64, n+1))
+	array(b, "_cols/u.utf8", []int64{0}, []uint8{})
+	for _, limit := range []int64{0, most} {
+		tab := openLimited(t, b, limit)
+		want := errs.ErrTooLarge
+		if limit == 0 {
+			want = nil
+		}
+		last := tab.Rows()
+		for name, read := range map[string]func(c *Column) error{
+			"i":    func(c *Column) error { return second(Read[int64](ctx, c, 0, last)) },
+			"null": func(c *Column) error { return second(Find(ctx, c, Less, int64(3))) },
+			"u":    func(c *Column) error { return second(Read[string](ctx, c, 0, last)) },
+		} {
+			c, err := tab.Column(ctx, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name == "null" {
+				c.null = nullTest{}
+			}
+			if err := read(c); !errors.Is(err, want) || err != nil && want == nil {
+				t.Errorf("MaxBytes %d, column %s: %v, want %v", limit, name, err, want)
+			}
+			if name == "i" {
+				if k, err := drain(All[int64](ctx, c)); int64(k) != last || err != nil {
+					t.Errorf("MaxBytes %d: All returns %d rows, then %v", limit, k, err)
+				}
+			}
+		}
+	}
+}
+
+// openLimited opens a table with a limit of memory.
+func openLimited(t *testing.T, b *builder, limit int64) *Table {
+	t.Helper()
+	ctx := context.Background()
+	s, err := store.Open(ctx, b.Dir, &store.OpenOptions{Frames: &frame.OpenOptions{MaxBytes: limit}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	tab, err := Open(ctx, s, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tab
+}
+
+// itemColumn returns a column of n values of any size.
+func itemColumn(s *store.Store, o *objects.Array, n int64) *Column {
+	return &Column{t: &Table{s: s}, rows: &rows.Set{Stored: n, Live: n}, items: o, info: ColumnInfo{Name: "s", Kind: "vlstring"}}
+}
+
+// TestMemoryOfAllItems reads values of any size, and categories, that are within MaxBytes one by one.
+func TestMemoryOfAllItems(t *testing.T) {
+	const n, most = 12, 1 << 20
+	ctx := context.Background()
+	b := build(t, `{"name": "s", "kind": "string"}`, nil)
+	large := string(bytes.Repeat([]byte{'a'}, most/4))
+	batches := make([][]any, n)
+	for i := range batches {
+		batches[i] = []any{large}
+	}
+	b.Items("_cols/s", batches...)
+	b.Items("_cols/d_dict", batches...)
+	for _, limit := range []int64{0, most} {
+		s, err := store.Open(ctx, b.Dir, &store.OpenOptions{Frames: &frame.OpenOptions{MaxBytes: limit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		o, err := s.Objects(ctx, "/_cols/s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer o.Close()
+		want := errs.ErrTooLarge
+		if limit == 0 {
+			want = nil
+		}
+		c := itemColumn(s, o, n)
+		check := func(what string, err error) {
+			t.Helper()
+			if !errors.Is(err, want) || err != nil && want == nil {
+				t.Errorf("MaxBytes %d, %s: %v, want %v", limit, what, err, want)
+			}
+		}
+		check("strings", second(Read[string](ctx, c, 0, n)))
+		check("any", second(Read[any](ctx, c, 0, n)))
+		check("categories", c.openDictionary(ctx, c.t, "/_cols/d"))
+		if k, err := drain(All[string](ctx, c)); k != n || err != nil {
+			t.Errorf("MaxBytes %d: All returns %d values, then %v", limit, k, err)
+		}
+		for v, err := range All[string](ctx, c) {
+			if v != large || err != nil {
+				t.Errorf("first value of %d bytes, %v", len(v), err)
+			}
+			break
+		}
+	}
+}
+
+// TestManyMarks opens a table whose marks take more memory than MaxBytes allows.
+func TestManyMarks(t *testing.T) {
+	const n = 100_000_000
+	ctx := context.Background()
+	b := build(t, "", nil)
+	a, err := ndarray.Zeros(ctx, b.File("_valid_rows.b2nd"), []int64{n}, "|b1", &ndarray.CreateOptions{Overwrite: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	s, err := store.Open(ctx, b.Dir, &store.OpenOptions{Frames: &frame.OpenOptions{MaxBytes: 1 << 20}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := Open(ctx, s, "/"); !errors.Is(err, errs.ErrTooLarge) {
+		t.Errorf("%d rows: %v, want ErrTooLarge", n, err)
+	}
+}
