@@ -1,12 +1,15 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame/internal/simulated"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
 )
 
 // TestFailingCalls lets each single call of edits fail. The store must be that before or after the edit, and the open
@@ -140,5 +143,45 @@ func TestFailingRemoval(t *testing.T) {
 			}
 			s.Close()
 		}
+	}
+}
+
+// truncating is a directory whose files lose their last bytes when they have been opened.
+type truncating struct {
+	container
+	dir string
+}
+
+func (d truncating) open(ctx context.Context, name string) (source.Source, func() error, error) {
+	src, release, err := d.container.open(ctx, name)
+	if err == nil {
+		err = os.Truncate(filepath.Join(d.dir, name), src.Size()-1)
+	}
+	return src, release, err
+}
+
+// TestPackTruncated packs a store while another process truncates its files. Pack must fail and keep the old zip file.
+func TestPackTruncated(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "a.b2d")
+	s, err := Create(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Put(ctx, "/leaf", kindFrame(t, 0, []byte("content"))); err != nil {
+		t.Fatal(err)
+	}
+	zip := dir + ".b2z"
+	if err := os.WriteFile(zip, []byte("old"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s.files.box = truncating{s.files.box, dir}
+	err = s.Pack(ctx, zip, &CreateOptions{Overwrite: true})
+	if old, readErr := os.ReadFile(zip); !errors.Is(err, ErrCorrupt) || string(old) != "old" {
+		t.Errorf("Pack: %v, want ErrCorrupt; the old file has %d bytes now, %v", err, len(old), readErr)
+	}
+	if list, err := os.ReadDir(filepath.Dir(dir)); len(list) != 2 {
+		t.Errorf("%d files and directories after Pack, want 2, %v", len(list), err)
 	}
 }

@@ -110,14 +110,14 @@ func (s *Store) packMember(ctx context.Context, z *zipdir.Writer, name string) e
 	}
 	defer release()
 	sum := crc32.NewIEEE()
-	if err := copyContext(ctx, sum, source.Reader(ctx, src)); err != nil {
+	if err := copyWhole(ctx, sum, src); err != nil {
 		return err
 	}
 	if err := z.Add(name, src.Size(), sum.Sum32()); err != nil {
 		return err
 	}
 	again := crc32.NewIEEE()
-	if err := copyContext(ctx, io.MultiWriter(z, again), source.Reader(ctx, src)); err != nil {
+	if err := copyWhole(ctx, io.MultiWriter(z, again), src); err != nil {
 		return err
 	}
 	if again.Sum32() != sum.Sum32() {
@@ -126,18 +126,23 @@ func (s *Store) packMember(ctx context.Context, z *zipdir.Writer, name string) e
 	return nil
 }
 
-// copyContext is io.Copy that ends when ctx does.
-func copyContext(ctx context.Context, w io.Writer, r io.Reader) error {
-	buf := make([]byte, 1<<20)
+// copyWhole copies all bytes of src, until ctx ends. It returns ErrCorrupt if src has fewer than it had when it was
+// opened.
+func copyWhole(ctx context.Context, w io.Writer, src source.Source) error {
+	r, buf, copied := source.Reader(ctx, src), make([]byte, 1<<20), int64(0)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		n, err := r.Read(buf)
+		copied += int64(n)
 		if _, writeErr := w.Write(buf[:n]); writeErr != nil {
 			return writeErr
 		}
 		if err == io.EOF {
+			if copied != src.Size() {
+				return faults.Corruptf("%d bytes, but it had %d: it changed while it was packed", copied, src.Size())
+			}
 			return nil
 		}
 		if err != nil {
