@@ -29,7 +29,10 @@ func readObjects(ctx context.Context, mem memory.Allocator, o *objects.Array, t 
 			if i < g[0].from {
 				return nil // deleted
 			}
-			return w.object(b, info, raw)
+			if err := w.object(b, info, raw); err != nil {
+				return err
+			}
+			return o.Frame().CheckAlloc(w.raw)
 		})
 		if err != nil {
 			return nil, err

@@ -1,0 +1,50 @@
+package b2arrow
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/frame/store/table"
+	"github.com/goblosc/blosc2/internal/tabletest"
+)
+
+// TestMemoryOfObjects reads objects that are within MaxBytes one by one, but not as one record batch.
+func TestMemoryOfObjects(t *testing.T) {
+	const n, most = 12, 1 << 20
+	ctx := context.Background()
+	b := build(t, `{"name": "s", "kind": "vlstring"}`, tabletest.AllLive(n))
+	batches := make([][]any, n)
+	for i := range batches {
+		batches[i] = []any{strings.Repeat("a", most/4)}
+	}
+	b.Items("_cols/s", batches...)
+	for _, x := range []struct {
+		limit, rows int64
+		want        error
+	}{{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 2, nil}} {
+		s, err := store.Open(ctx, b.Dir, &store.OpenOptions{Frames: &frame.OpenOptions{MaxBytes: x.limit}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		tab, err := table.Open(ctx, s, "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows := int64(0)
+		for r, e := range Batches(ctx, tab, &Options{Rows: x.rows}) {
+			if err = e; err != nil {
+				break
+			}
+			rows += r.NumRows()
+			r.Release()
+		}
+		if !errors.Is(err, x.want) || x.want == nil && (err != nil || rows != n) {
+			t.Errorf("MaxBytes %d, %d rows at a time: %d rows, %v, want %v", x.limit, x.rows, rows, err, x.want)
+		}
+	}
+}
