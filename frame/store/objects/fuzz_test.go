@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -66,13 +67,13 @@ func TestSkipValues(t *testing.T) {
 		{[]byte{0xdc, 0, 1, 0xc0}, 1, 4}, {[]byte{0xde, 0, 1, 1, 2}, 1, 5}, {[]byte{0xcd, 1, 2}, 1, 3}, {[]byte{0xd3, 0, 0, 0, 0, 0, 0, 0, 1}, 1, 9},
 		{[]byte{0xd8, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 1, 18},
 	} {
-		if got, err := skipValues(block.b, block.n); err != nil || got != block.want {
-			t.Errorf("skipValues(%x, %d) = %d, %v, want %d", block.b, block.n, got, err, block.want)
+		if got, err := frames.SkipValues(block.b, block.n); err != nil || got != block.want {
+			t.Errorf("SkipValues(%x, %d) = %d, %v, want %d", block.b, block.n, got, err, block.want)
 		}
 	}
 	for _, b := range [][]byte{{}, {0x92, 1}, {0xc1}, {0xdd, 0xff, 0xff, 0xff, 0xff}, {0xc6, 0xff, 0xff, 0xff, 0xff, 1}, {0xdb, 0}, {0xcb, 1}} {
-		if _, err := skipValues(b, 1); err == nil {
-			t.Errorf("skipValues(%x) succeeds", b)
+		if _, err := frames.SkipValues(b, 1); err == nil {
+			t.Errorf("SkipValues(%x) succeeds", b)
 		}
 	}
 }

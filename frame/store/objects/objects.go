@@ -12,7 +12,6 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // An Array is an open object, batch or list array of python-blosc2 (.b2b): a list of items of any type, some of
@@ -160,7 +159,7 @@ func (o *Array) countItems(ctx context.Context, n int) ([]int64, error) {
 			if buf, err = o.f.ReadBlock(ctx, buf[:0], i, k); err != nil {
 				return nil, err
 			}
-			count, _, err := arrayHeader(buf)
+			count, _, err := frames.ArrayHeader(buf)
 			if err != nil {
 				return nil, fmt.Errorf("batch %d, block %d: %w", i, k, err)
 			}
@@ -214,7 +213,7 @@ func (o *Array) Item(ctx context.Context, i int64, v any) error {
 	if i < 0 || i >= o.Len() {
 		return fmt.Errorf("objects: item %d of %d: %w", i, o.Len(), ErrBounds)
 	}
-	err := o.Each(ctx, i, i+1, func(_ int64, raw []byte) error { return meta.Unmarshal(raw, v) })
+	err := o.Each(ctx, i, i+1, func(_ int64, raw []byte) error { return frames.Unmarshal(o.f, raw, v) })
 	if err != nil {
 		return fmt.Errorf("objects: item %d: %w", i, err)
 	}
@@ -231,7 +230,7 @@ func (o *Array) Items(ctx context.Context, start, stop int64) iter.Seq2[any, err
 		}
 		err := o.Each(ctx, start, stop, func(_ int64, raw []byte) error {
 			var v any
-			if err := meta.Unmarshal(raw, &v); err != nil {
+			if err := frames.Unmarshal(o.f, raw, &v); err != nil {
 				return err
 			}
 			if !yield(v, nil) {
@@ -320,7 +319,7 @@ func (o *Array) eachInBatch(ctx context.Context, list *batches, b int, start, st
 		if *buf, err = o.f.ReadBlock(ctx, (*buf)[:0], b, block); err != nil {
 			return err
 		}
-		n, items, err := arrayHeader(*buf)
+		n, items, err := frames.ArrayHeader(*buf)
 		if want := min(list.perBlock, end-base-at); err == nil && list.perBlock > 0 && n != want {
 			err = faults.Corruptf("%d items, want %d", n, want)
 		}
@@ -343,13 +342,13 @@ func eachInBlock(b []byte, start, stop int64, see func(k int64, raw []byte) erro
 	if start >= stop {
 		return nil
 	}
-	n, err := skipValues(b, start)
+	n, err := frames.SkipValues(b, start)
 	if err != nil {
 		return err
 	}
 	for k := start; k < stop; k++ {
 		b = b[n:]
-		if n, err = skipValues(b, 1); err != nil {
+		if n, err = frames.SkipValues(b, 1); err != nil {
 			return err
 		}
 		if err := see(k, b[:n]); err != nil {

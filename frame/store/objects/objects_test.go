@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // objectCase is an entry of testdata/stores/manifest.json.
@@ -130,4 +131,53 @@ func TestItemAlone(t *testing.T) {
 	if err := eachInBlock(block, 2, 3, see); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a damaged value: %v", err)
 	}
+}
+
+// TestItemMemory decodes items that take many times the memory of their bytes.
+func TestItemMemory(t *testing.T) {
+	const n, most = 1 << 16, 1 << 20
+	ctx := context.Background()
+	for _, x := range []struct {
+		name    string
+		content []byte
+		want    error
+	}{
+		{"text", append([]byte{0xdb, 0, 8, 0, 0}, bytes.Repeat([]byte{'a'}, 8*n)...), nil},
+		{"empty lists", append([]byte{0xdd, 0, 1, 0, 0}, bytes.Repeat([]byte{0x90}, n)...), frame.ErrTooLarge},
+		{"maps", append([]byte{0xdc, 0x10, 0}, bytes.Repeat([]byte{0x81, 0xa0, 0xc0}, 1<<12)...), frame.ErrTooLarge},
+	} {
+		made := buildObjects(t, x.content)
+		var out bytes.Buffer
+		if _, err := made.Save(ctx, &out); err != nil {
+			t.Fatal(err)
+		}
+		f, err := frame.OpenBytes(out.Bytes(), &frame.OpenOptions{MaxBytes: most})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o, err := New(ctx, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var v any
+		if err := o.Item(ctx, 0, &v); !errors.Is(err, x.want) || err != nil && x.want == nil {
+			t.Errorf("%s: %v, want %v", x.name, err, x.want)
+		}
+	}
+}
+
+// buildObjects returns the frame of an object array with one item in MessagePack.
+func buildObjects(t *testing.T, item []byte) *frame.Frame {
+	t.Helper()
+	ctx := context.Background()
+	layer, err := meta.Marshal(map[string]any{"version": 1, "serializer": "msgpack"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, item) },
+		&frame.CreateOptions{Meta: []meta.Layer{{Name: "vlarray", Content: layer}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
-	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
 )
 
 // memory counts the bytes that one call keeps of a frame. Each chunk or window of rows may be within the limit of the
@@ -49,7 +49,7 @@ func (c *Column) valuesFrame() *frame.Frame {
 func allItems[T any](ctx context.Context, c *Column, yield func(T, error) bool) {
 	err := c.eachItem(ctx, 0, c.rows.Live, func(raw []byte) error {
 		var v T
-		if err := meta.Unmarshal(raw, &v); err != nil {
+		if err := frames.Unmarshal(c.items.Frame(), raw, &v); err != nil {
 			return err
 		}
 		if !yield(v, nil) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -338,7 +338,7 @@ func readItems[T any](ctx context.Context, c *Column, start, stop int64) ([]T, e
 		if err := m.add(int64(len(raw)) + int64(reflect.TypeFor[T]().Size())); err != nil {
 			return err
 		}
-		if err := meta.Unmarshal(raw, &v); err != nil {
+		if err := frames.Unmarshal(c.items.Frame(), raw, &v); err != nil {
 			return err
 		}
 		values = append(values, v)

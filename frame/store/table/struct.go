@@ -6,7 +6,7 @@ import (
 	"iter"
 	"reflect"
 
-	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/frame/store/internal/frames"
 )
 
 // structWindow is the number of rows that Rows holds at a time.
@@ -88,7 +88,7 @@ func (f structField) fill(ctx context.Context, to reflect.Value, start int64) er
 			if err := m.add(int64(len(raw))); err != nil {
 				return err
 			}
-			return meta.Unmarshal(raw, field.Addr().Interface()) // nil sets the zero value
+			return frames.Unmarshal(f.c.items.Frame(), raw, field.Addr().Interface()) // nil sets the zero value
 		})
 	}
 	values, err := f.c.readAny(ctx, start, stop)

@@ -1,4 +1,4 @@
-package objects
+package frames
 
 import (
 	"encoding/binary"
@@ -8,9 +8,9 @@ import (
 
 // This file finds the values in MessagePack without decoding them.
 
-// skipValues returns the number of bytes of the first n MessagePack values in b. It uses no memory, whatever the
+// SkipValues returns the number of bytes of the first n MessagePack values in b. It uses no memory, whatever the
 // nesting.
-func skipValues(b []byte, n int64) (int, error) {
+func SkipValues(b []byte, n int64) (int, error) {
 	at := 0
 	for ; n > 0; n-- {
 		if at >= len(b) {
@@ -85,8 +85,8 @@ func lengthField(b []byte, width int) (n, end int64, err error) {
 	return n, int64(1 + width), nil
 }
 
-// arrayHeader returns the number of elements of the MessagePack array b, and its bytes after the header.
-func arrayHeader(b []byte) (n int64, rest []byte, err error) {
+// ArrayHeader returns the number of elements of the MessagePack array b, and its bytes after the header.
+func ArrayHeader(b []byte) (n int64, rest []byte, err error) {
 	if len(b) == 0 || b[0]&0xf0 != 0x90 && b[0] != 0xdc && b[0] != 0xdd {
 		return 0, nil, faults.Corruptf("not a MessagePack array")
 	}
