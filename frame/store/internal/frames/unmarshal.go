@@ -7,7 +7,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Bytes of memory that decoding takes at most: for a value, for a map besides its values, and for a byte of MessagePack.
+// Bytes that decoding takes at most: for a value, for a map besides its values, and for a byte of MessagePack.
 const (
 	valueMemory = 64
 	mapMemory   = 512
