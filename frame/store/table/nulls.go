@@ -118,6 +118,12 @@ func sentinel(v any, d meta.DType, kind string) (nullTest, error) {
 		if err != nil {
 			return nullTest{}, bad
 		}
+		switch d.Size { // NumPy rounds a Python float to the dtype of the array that it is compared with
+		case 2:
+			f = ndarray.Float16Of(f).Float64()
+		case 4:
+			f = float64(float32(f))
+		}
 		return nullTest{kind: byFloat, f: f}, nil
 	}
 	return nullTest{}, bad

@@ -27,6 +27,8 @@ func TestSentinel(t *testing.T) {
 		{"<i2", "\x00\x00\x01\x00", jsonNumber("65536"), nil},
 		{">u4", "\x00\x00\x00\x07\x07\x00\x00\x00", jsonNumber("7"), []bool{true, false}},
 		{"<f4", "\x00\x00\x00\x80\x00\x00\x80\x3f", jsonNumber("0"), []bool{true, false}},
+		{"<f4", "\xcd\xcc\xcc\x3d\xce\xcc\xcc\x3d", jsonNumber("0.1"), []bool{true, false}},
+		{"<f2", "\x66\x2e\x67\x2e", jsonNumber("0.1"), []bool{true, false}},
 		{">f8", "\x7f\xf8\x00\x00\x00\x00\x00\x01\x3f\xf0\x00\x00\x00\x00\x00\x00", "NaN", []bool{true, false}},
 		{"<f2", "\x00\x7c\x00\xfc", "-Infinity", []bool{false, true}},
 		{"|S2", "a\x00ab", "a", []bool{true, false}},
