@@ -104,12 +104,19 @@ func (s *openStore) close() {
 // otherwise.
 func openInStore(e *env, path string, otherwise error) (*source, error) {
 	name, key, ok := splitStore(path)
-	if !ok || key == "/" {
+	if !ok {
 		return nil, otherwise
 	}
 	st, err := newStore(e, name)
 	if err != nil {
+		if key == "/" {
+			err = otherwise
+		}
 		return nil, err
+	}
+	if key == "/" {
+		defer st.close()
+		return nil, storeError(e, st, path, otherwise)
 	}
 	s := &source{path: path, store: st}
 	if s.frame, err = st.Frame(e.ctx, key); err != nil {
@@ -126,6 +133,33 @@ func openInStore(e *env, path string, otherwise error) (*source, error) {
 		}
 	}
 	return s, nil
+}
+
+// storeError returns the error of a verb that needs a leaf for the path of a store. It names a leaf of the store. If the
+// store is a table, or has no leaf, it returns or names what applies.
+func storeError(e *env, st *openStore, path string, otherwise error) error {
+	if err := e.ctx.Err(); err != nil {
+		return err
+	}
+	member := ""
+	for entry, err := range st.Walk(e.ctx, "/") {
+		if err != nil || entry.Kind == store.KindGroup {
+			continue
+		}
+		if entry.Key == "/" || entry.Key == "" {
+			if entry.Kind == store.KindTable {
+				return fmt.Errorf("%s is a table in a store; print it with blosc2 table %s, or list its store with blosc2 ls %s", path, path, path)
+			}
+			return otherwise
+		}
+		member = strings.TrimSuffix(path, "/") + entry.Key
+		break
+	}
+	text := fmt.Sprintf("%s is a store; list it with blosc2 ls %s or blosc2 info -tree %s", path, path, path)
+	if member != "" {
+		text += ", and name a member, such as " + member
+	}
+	return errors.New(text)
 }
 
 // editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.

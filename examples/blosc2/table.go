@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/table"
 )
 
@@ -60,7 +62,11 @@ func (v *tableCmd) Run(e *env) error {
 	defer st.close()
 	t, err := table.Open(e.ctx, st.Store, key)
 	if err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+		err = fmt.Errorf("%s: %w", name, err)
+		if key == "/" && v.Path != "-" && errors.Is(err, frame.ErrFormat) {
+			err = storeError(e, st, v.Path, err)
+		}
+		return err
 	}
 	p := e.startProgress(v.progressOption, "values", t.Rows()*int64(len(t.Columns())))
 	defer p.end()
