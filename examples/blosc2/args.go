@@ -2,10 +2,14 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"github.com/goblosc/blosc2/examples/blosc2/internal/selection"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // errHelp is returned for a command line that asks for help.
@@ -80,6 +84,36 @@ func checkCount(verb *kong.Node, args []string) error {
 		return usagef("too many arguments: %q", args[n])
 	}
 	return nil
+}
+
+// selectionError is an error of the selection in a command line. It wraps the error of the library.
+type selectionError struct {
+	text string
+	err  error
+}
+
+func (e *selectionError) Error() string {
+	return fmt.Sprintf("selection %q: %s (see blosc2 help slice)", e.text, selection.Reason(e.err))
+}
+
+func (e *selectionError) Unwrap() error { return e.err }
+
+// parseSelection parses the argument SEL.
+func parseSelection(text string) ([]ndarray.Index, error) {
+	sel, err := ndarray.ParseSelection(text)
+	if err != nil {
+		return nil, &selectionError{text, err}
+	}
+	return sel, nil
+}
+
+// selectionShape returns the shape of a selection of an array. text is the argument SEL.
+func selectionShape(a *ndarray.Array, text string, sel []ndarray.Index) ([]int64, error) {
+	shape, err := a.SelectionShape(sel...)
+	if errors.Is(err, ndarray.ErrBounds) || errors.Is(err, ndarray.ErrShape) {
+		err = &selectionError{text, err}
+	}
+	return shape, err
 }
 
 // lengths is a list of integers such as 3,4. The list of an empty argument is empty but not nil.

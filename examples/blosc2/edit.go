@@ -158,7 +158,7 @@ func (v *setCmd) Run(e *env) error {
 	if v.Value != nil && v.In != "" {
 		return usagef("IN and -value exclude each other")
 	}
-	sel, err := ndarray.ParseSelection(v.Sel)
+	sel, err := parseSelection(v.Sel)
 	if err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func (v *setCmd) Run(e *env) error {
 		return err
 	}
 	defer a.Close()
-	shape, err := a.SelectionShape(sel...)
+	shape, err := selectionShape(a, v.Sel, sel)
 	if err != nil {
 		return err
 	}

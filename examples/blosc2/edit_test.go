@@ -115,7 +115,7 @@ func TestSet(t *testing.T) {
 	if got := must(t, "", "dump", out); got != string(want) {
 		t.Errorf("the data differs\n%x\n%x", got, want)
 	}
-	fails(t, 1, "out of bounds", "", "set", out, "6", "-value", "0")
+	fails(t, 1, "out of range", "", "set", out, "6", "-value", "0")
 	fails(t, 1, "bytes", "abc", "set", "-raw", out, "0, 0")
 	fails(t, 1, "shape", npyFile([]int64{2}, false, "AAAABBBB"), "set", out, "0, :3")
 	fails(t, 1, "dtype <i4", "", "set", out, ":", "-value", "1.5")

@@ -77,7 +77,10 @@ func (v *plotCmd) Run(e *env) error {
 	defer done()
 	var sel []ndarray.Index
 	if v.Sel != "" {
-		if sel, err = ndarray.ParseSelection(v.Sel); err != nil {
+		if sel, err = parseSelection(v.Sel); err != nil {
+			return err
+		}
+		if _, err := selectionShape(a, v.Sel, sel); err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ Examples:
 
 // Run runs the verb.
 func (v *sliceCmd) Run(e *env) error {
-	sel, err := ndarray.ParseSelection(v.Sel)
+	sel, err := parseSelection(v.Sel)
 	if err != nil {
 		return err
 	}
@@ -49,13 +49,12 @@ func (v *sliceCmd) Run(e *env) error {
 		return err
 	}
 	defer done()
-	switch {
-	case v.Text || e.tty && !v.CSV && !v.Raw:
-		return printArray(e, a, sel)
-	}
-	shape, err := a.SelectionShape(sel...)
+	shape, err := selectionShape(a, v.Sel, sel)
 	if err != nil {
 		return err
+	}
+	if v.Text || e.tty && !v.CSV && !v.Raw {
+		return printArray(e, a, sel)
 	}
 	total, _ := byteCount(shape, a.DType().Size)
 	p := e.startProgress(v.progressOption, "bytes", total)

@@ -85,8 +85,11 @@ func (v *statsCmd) Run(e *env) error {
 	defer done()
 	var r ndarray.Reader = a
 	if v.Sel != "" {
-		sel, err := ndarray.ParseSelection(v.Sel)
+		sel, err := parseSelection(v.Sel)
 		if err != nil {
+			return err
+		}
+		if _, err := selectionShape(a, v.Sel, sel); err != nil {
 			return err
 		}
 		if r, err = reader(e, a, sel); err != nil {

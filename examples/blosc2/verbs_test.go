@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -248,4 +249,25 @@ func TestControlCharacters(t *testing.T) {
 	if strings.Contains(errOut, "\x1b") {
 		t.Errorf("%q", errOut)
 	}
+}
+
+// TestSelectionErrors checks that errors of selections name the argument, the axis and where the notation is explained.
+func TestSelectionErrors(t *testing.T) {
+	path := copyTree(t, fixturesDir+"/python-blosc2/dtype_f4.b2nd") // of shape (30, 20)
+	for sel, reason := range map[string]string{
+		"3:999999,x": `column 10: unknown word "x"`,
+		"0,99":       "index 1: 99 is out of range for axis 1 of length 20",
+		"0,[1,99]":   "index 1: number 1 is 99, out of range for axis 1 of length 20",
+		"0,0,0":      "3 axes are indexed, but the array has 2",
+		"[True]":     "index 0: mask has length 1, but axis 0 has length 30",
+	} {
+		want := fmt.Sprintf(": selection %q: %s (see blosc2 help slice)\n", sel, reason)
+		for _, args := range [][]string{
+			{"slice", path, sel}, {"slice", "-text", path, sel}, {"stats", path, sel}, {"plot", path, "-", sel},
+			{"set", path, sel, "-value", "1"},
+		} {
+			fails(t, 1, "blosc2 "+args[0]+want, "", args...)
+		}
+	}
+	fails(t, 1, "-axis 7: an array of shape (30, 20) has no such axis", "", "stats", "-axis", "7", path)
 }

@@ -204,6 +204,13 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s: %s, want %s", q, got, want)
 		}
 	}
+	for sel, want := range map[string]string{
+		"0,x": `selection "0,x": column 3: unknown word "x"`, "0,9": "selection: index 1: 9 is out of range for axis 1 of length 3",
+	} {
+		if got := body(t, ask(t, s, "GET", "/a.b2nd?sel="+sel), 400); got != want+"\n" {
+			t.Errorf("%s: %q, want %q", sel, got, want)
+		}
+	}
 	if got := get(t, s, "/a.b2nd?sel=0,0", "Accept", "application/json"); !strings.HasPrefix(got, "{") {
 		t.Errorf("%q", got)
 	}

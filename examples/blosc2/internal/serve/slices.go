@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strconv"
 
+	"github.com/goblosc/blosc2/examples/blosc2/internal/selection"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
@@ -68,7 +69,7 @@ func parseSelection(text string) ([]ndarray.Index, error) {
 	}
 	sel, err := ndarray.ParseSelection(text)
 	if err != nil {
-		return nil, errorf(http.StatusBadRequest, "%v", err)
+		return nil, errorf(http.StatusBadRequest, "selection %q: %s", text, selection.Reason(err))
 	}
 	return sel, nil
 }
@@ -132,7 +133,7 @@ func (s *Server) stateOf(e *entry) stamp { return s.cache.stampOf(e) }
 func (s *Server) measure(res *result, a *ndarray.Array, sel []ndarray.Index) (int64, error) {
 	shape, err := a.SelectionShape(sel...)
 	if err != nil {
-		return 0, err
+		return 0, errorf(statusOf(err), "selection: %s", selection.Reason(err))
 	}
 	if len(shape) > maxAxes {
 		return 0, errorf(http.StatusBadRequest, "the selection has %d axes, the limit is %d", len(shape), maxAxes)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goblosc/blosc2/examples/blosc2/internal/selection"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -20,7 +21,7 @@ func (m model) jump(text string) model {
 		_, err = m.doc.Array.SelectionShape(sel...)
 	}
 	if err != nil {
-		m.message = clean(err.Error())
+		m.message = clean(fmt.Sprintf("selection %q: %s", text, selection.Reason(err)))
 		return m
 	}
 	first, last, single, err := corners(sel, m.doc.Array.Shape())
