@@ -301,6 +301,16 @@ func (p *page) mouse(kind string, x, y float64, more map[string]any) {
 	p.command("Input.dispatchMouseEvent", event, nil)
 }
 
+// touch sends a touch event with the coordinates of the fingers: touchStart, touchMove or touchEnd.
+func (p *page) touch(kind string, xy ...float64) {
+	p.t.Helper()
+	points := []map[string]any{}
+	for i := 0; i < len(xy); i += 2 {
+		points = append(points, map[string]any{"x": xy[i], "y": xy[i+1], "id": i / 2})
+	}
+	p.command("Input.dispatchTouchEvent", map[string]any{"type": kind, "touchPoints": points}, nil)
+}
+
 // screenshot writes a picture of the tab.
 func (p *page) screenshot(name string) {
 	p.t.Helper()

@@ -297,6 +297,16 @@ func testMouse(t *testing.T, s *site, c *chrome) {
 	p.mouse("mousePressed", x, y, nil)
 	p.mouse("mouseReleased", x, y, nil)
 	p.wait("/at=[34]\\d,[34]\\d/.test(location.hash)")
+	// Two fingers that part show a part of the plane. They zoom only while both are down.
+	p.next(func() { p.eval(element("zoom-all")+".click()", nil) })
+	p.wait("!location.hash.includes('window=')")
+	p.next(func() {
+		p.touch("touchStart", x-40, y, x+40, y)
+		p.touch("touchMove", x-160, y, x+160, y)
+	})
+	p.wait("(([t, l, b, r]) => r - l > 10 && r - l < 60 && (l + r) / 2 > 40 && (l + r) / 2 < 60)(/window=([^&]*)/.exec(location.hash)?.[1].split(',').map(Number) ?? [])")
+	p.touch("touchEnd")
+	p.eval(`document.querySelector('.range').getBoundingClientRect().height < 1.9 * document.getElementById('low').getBoundingClientRect().height || (() => { throw new Error('the range is on two lines') })()`, nil)
 }
 
 // encode returns the bytes of an array.

@@ -12,6 +12,8 @@ export class Picture {
   #image = null; // of the last answer: { canvas, window }
   #step = { row: 1, col: 1 };
   #drag = null;
+  #touches = new Map(); // of the pointers that are down, by their id
+  #pinch = null; // of two pointers: their place, the item between them and the size of the window at the start
 
   // on has the functions moved(), which asks for a picture, picked(row, col), hovered(row, col) and left().
   constructor(on) {
@@ -25,7 +27,7 @@ export class Picture {
     this.canvas.addEventListener("pointerdown", (e) => this.#down(e));
     this.canvas.addEventListener("pointermove", (e) => this.#move(e));
     this.canvas.addEventListener("pointerup", (e) => this.#up(e));
-    this.canvas.addEventListener("pointercancel", () => this.#stop());
+    this.canvas.addEventListener("pointercancel", (e) => this.#lift(e));
     this.canvas.addEventListener("pointerleave", () => this.#drag || on.left());
     this.canvas.addEventListener("wheel", (e) => this.#wheel(e), { passive: false });
     new ResizeObserver(() => this.resize() && this.on.moved()).observe(this.canvas);
@@ -221,10 +223,42 @@ export class Picture {
   #down(e) {
     if (e.button !== 0) return;
     this.canvas.setPointerCapture(e.pointerId);
+    this.#touches.set(e.pointerId, e);
+    if (this.#touches.size > 1) {
+      this.#stop();
+      const start = this.#spread();
+      this.#pinch = this.#touches.size > 2 ? null : { start, item: this.#point(start), height: this.height, width: this.width };
+      return;
+    }
     this.#drag = { x: e.clientX, y: e.clientY, window: { ...this.window }, moved: false };
   }
 
+  // #spread returns the distance of two pointers and the place in the middle between them.
+  #spread() {
+    const [a, b] = [...this.#touches.values()];
+    const clientX = (a.clientX + b.clientX) / 2, clientY = (a.clientY + b.clientY) / 2;
+    return { distance: Math.max(1, Math.hypot(a.clientX - b.clientX, a.clientY - b.clientY)), clientX, clientY };
+  }
+
+  // #lift forgets a pointer. After a pinch, the pointer that is left does nothing until it is lifted, too.
+  #lift(e) {
+    this.#touches.delete(e.pointerId);
+    this.#pinch = null;
+    this.#stop();
+  }
+
+  // #pinched moves and zooms, so that the item between two pointers at the start of the pinch stays there.
+  #pinched() {
+    const now = this.#spread(), { start, item, height, width } = this.#pinch, r = this.canvas.getBoundingClientRect();
+    const h = (height * start.distance) / now.distance, w = (width * start.distance) / now.distance;
+    const top = item.row - ((now.clientY - r.top) / r.height) * h, left = item.col - ((now.clientX - r.left) / r.width) * w;
+    this.set({ top, bottom: top + h, left, right: left + w });
+  }
+
   #move(e) {
+    if (this.#touches.has(e.pointerId)) this.#touches.set(e.pointerId, e);
+    if (this.#pinch) return this.#pinched();
+    if (this.#touches.size && !this.#drag) return;
     const d = this.#drag;
     if (!d) {
       const item = this.#item(e);
@@ -242,7 +276,7 @@ export class Picture {
 
   #up(e) {
     const d = this.#drag;
-    this.#stop();
+    this.#lift(e);
     const item = this.#item(e);
     if (d && !d.moved && item) this.on.picked(item.row, item.col);
   }
