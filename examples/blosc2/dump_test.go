@@ -104,7 +104,7 @@ func TestDumpInPieces(t *testing.T) {
 			t.Errorf("[%s]: exit %d, %d bytes, want %d", sel, code, len(got), len(want))
 		}
 	}
-	fails(t, 1, "out of bounds", "", "slice", path, "1000")
+	fails(t, 1, "out of range", "", "slice", path, "1000")
 	fails(t, 1, "column 1", "", "slice", path, "x")
 	fails(t, 1, "not an array", "", "slice", fixturesDir+"/python-blosc2/schunk_zstd.b2frame", ":")
 }
