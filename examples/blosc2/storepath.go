@@ -135,8 +135,8 @@ func openInStore(e *env, path string, otherwise error) (*source, error) {
 	return s, nil
 }
 
-// storeError returns the error of a verb that needs a leaf for the path of a store. It names a leaf of the store. If the
-// store is a table, or has no leaf, it returns or names what applies.
+// storeError returns the error of a verb that needs a leaf for the path of a store. It names a leaf, or the verb that
+// prints the store if it is a table.
 func storeError(e *env, st *openStore, path string, otherwise error) error {
 	if err := e.ctx.Err(); err != nil {
 		return err
