@@ -29,8 +29,10 @@ Examples:
 
 // Run runs the verb.
 func (v *dumpCmd) Run(e *env) error {
-	if err := e.refuseTerminal(v.Raw); err != nil {
-		return err
+	if !v.Raw {
+		if err := e.refuseTerminal(", or request the bytes with -raw"); err != nil {
+			return err
+		}
 	}
 	defer e.count(v.progressOption)()
 	s, err := openReadable(e, v.Path)

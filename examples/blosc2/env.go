@@ -50,12 +50,12 @@ func (e *usageError) Error() string { return e.text }
 // usagef returns a usageError.
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// refuseTerminal returns an error if bytes would be written to a terminal without a request.
-func (e *env) refuseTerminal(raw bool) error {
-	if !e.tty || raw {
+// refuseTerminal returns an error if bytes would be written to a terminal. other names what else may be done, if anything.
+func (e *env) refuseTerminal(other string) error {
+	if !e.tty {
 		return nil
 	}
-	return usagef("standard output is a terminal; write to a file or a pipe, or request the bytes with -raw")
+	return usagef("standard output is a terminal; write to a file or a pipe%s", other)
 }
 
 // stdin returns what standard input has, which it reads once.

@@ -27,7 +27,7 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 		return nil, usagef("-sparse makes a directory, which cannot go to standard output")
 	case path == "-":
 		o.name, o.stdout = "", true
-		return o, e.refuseTerminal(false)
+		return o, e.refuseTerminal("")
 	case isURL(path):
 		return nil, fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
 	}

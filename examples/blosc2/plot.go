@@ -63,7 +63,7 @@ func (v *plotCmd) Run(e *env) error {
 		return usagef("-bins: want a number from 1 to 10000, got %d", v.Bins)
 	}
 	if v.Out == "-" {
-		if err := e.refuseTerminal(false); err != nil {
+		if err := e.refuseTerminal(""); err != nil {
 			return err
 		}
 	} else if _, err := os.Lstat(v.Out); err == nil && !v.Overwrite {

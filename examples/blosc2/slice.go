@@ -40,7 +40,7 @@ func (v *sliceCmd) Run(e *env) error {
 		return err
 	}
 	if v.NPY {
-		if err := e.refuseTerminal(false); err != nil {
+		if err := e.refuseTerminal(""); err != nil {
 			return err
 		}
 	}

@@ -352,6 +352,8 @@ func testHostile(t *testing.T, s *site, c *chrome) {
 func testFaults(t *testing.T, s *site, c *chrome) {
 	p := c.newPage(t, 1000, 700, nil)
 	p.open(s.url)
+	closed := httptest.NewServer(http.NotFoundHandler()) // answers, but not to other pages
+	defer closed.Close()
 	broken := bytes.Clone(fixture(t, "stores/tree.b2z"))
 	for i := range 2000 {
 		broken[len(broken)-1-i] ^= 0xff
@@ -359,6 +361,7 @@ func testFaults(t *testing.T, s *site, c *chrome) {
 	for _, f := range []struct{ name, url, want string }{
 		{"", s.data + "/missing.b2nd", "404"},
 		{"", "http://127.0.0.1:1/a.b2nd", "no answer"},
+		{"", closed.URL + "/a.b2nd", "needs CORS headers"},
 		{"", "ftp://example.org/a", "must begin with http"},
 		{"garbage.b2nd", "just some text, no frame at all", "neither a Blosc2 frame nor a store"},
 		{"empty.b2nd", "", ""},

@@ -50,7 +50,7 @@ func (fetcher) Do(ctx context.Context, url string, header map[string]string) (*h
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, errors.New("no answer: the server cannot be reached, or does not let this page read from it (CORS)")
+		return nil, unreadable(ctx, url)
 	}
 	b := &body{ctx: ctx, abort: abort, stop: stop}
 	if stream := resp.Get("body"); stream.Truthy() {
@@ -62,6 +62,21 @@ func (fetcher) Do(ctx context.Context, url string, header map[string]string) (*h
 		}
 		return ""
 	}}, nil
+}
+
+// unreadable returns the reason why a fetch failed. The browser does not tell it, but a request whose answer the page may
+// not read succeeds if there is a server.
+func unreadable(ctx context.Context, url string) error {
+	_, err := await(ctx, js.Global().Call("fetch", url, map[string]any{
+		"method": "HEAD", "mode": "no-cors", "cache": "no-store", "credentials": "omit", "referrerPolicy": "no-referrer",
+	}))
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return errors.New("no answer: the server cannot be reached")
+	}
+	return errors.New("the server does not let this page read from it: it needs CORS headers for this page")
 }
 
 // body is the body of an answer.
