@@ -17,13 +17,13 @@ import (
 // goals are all goals.
 var goals = []Goal{Balanced, Smallest, Fastest}
 
-// twoKinds returns n items of 4 bytes: sorted integers, and in the second half a few random bits.
+// twoKinds returns n items of 4 bytes: a few values in random order, and in the second half a few random bits.
 func twoKinds(n int) []byte {
 	r := rand.New(rand.NewPCG(1, 2))
 	b := make([]byte, 0, 4*n)
-	x := uint32(0)
 	for i := range n {
-		if x += r.Uint32N(9); i >= n/2 {
+		x := r.Uint32N(30) * 0x9e3779b1
+		if i >= n/2 {
 			x = 0x00800000 + r.Uint32N(1<<9)<<3
 		}
 		b = binary.LittleEndian.AppendUint32(b, x)

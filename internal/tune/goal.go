@@ -45,23 +45,15 @@ func (g Goal) Check() error {
 	return nil
 }
 
-// screens returns the codecs that are tried with all filters. The first one is that of the defaults, if it is tried.
-func (g Goal) screens() []coder.Params {
+// screens returns the codec that is tried with all filters, and the one that is tried with the best of them, if any.
+func (g Goal) screens() (all, best coder.Params) {
 	switch g {
 	case Smallest:
-		return []coder.Params{{Codec: codec.Zstd, Level: 3}}
+		return coder.Params{Codec: codec.Zstd, Level: 3}, coder.Params{}
 	case Fastest:
-		return []coder.Params{{Codec: codec.LZ4, Level: 5}}
+		return coder.Params{Codec: codec.LZ4, Level: 5}, coder.Params{}
 	}
-	return []coder.Params{{Codec: codec.Zstd, Level: 1}, {Codec: codec.LZ4, Level: 9}}
-}
-
-// reserve returns how many times the time for the screening all trials may take.
-func (g Goal) reserve() float64 {
-	if g == Smallest {
-		return 50
-	}
-	return 1.6
+	return coder.Params{Codec: codec.LZ4, Level: 9}, coder.Params{Codec: codec.Zstd, Level: 1}
 }
 
 // levels returns the codecs that are tried with the best filters, the most promising first.
@@ -72,7 +64,7 @@ func (g Goal) levels() []coder.Params {
 	case Fastest:
 		return []coder.Params{{Codec: codec.LZ4, Level: 9}}
 	}
-	return []coder.Params{{Codec: codec.Zstd, Level: 6}, {Codec: codec.Zstd, Level: 5}, {Codec: codec.Zstd, Level: 3}}
+	return []coder.Params{{Codec: codec.Zstd, Level: 5}, {Codec: codec.Zstd, Level: 6}}
 }
 
 // kept returns how many of the best rows of the screening are tried at other levels, and by which factor their cost may
@@ -111,15 +103,14 @@ func pipelines(typeSize int, g Goal) [][]coder.Filter {
 	return list
 }
 
-// splits returns the split modes that are tried with parameters. Shuffled blocks that are not split compress worse than
-// their samples, which are smaller, so Balanced does not try it.
+// splits returns the other split modes that are tried with parameters, on whole blocks: their samples would not show it.
 func splits(p coder.Params, g Goal) []coder.SplitMode {
 	const most = 16 // streams of an automatic split
-	if g == Balanced || len(p.Filters) == 0 || p.Filters[0] != coder.Shuffle || p.TypeSize < 2 || p.TypeSize > most {
-		return []coder.SplitMode{coder.SplitAuto}
+	if len(p.Filters) == 0 || p.Filters[0] != coder.Shuffle || p.TypeSize < 2 || p.TypeSize > most {
+		return nil
 	}
 	if p.Codec == codec.Zstd && p.Level > 5 {
-		return []coder.SplitMode{coder.SplitAuto, coder.SplitAlways}
+		return []coder.SplitMode{coder.SplitAlways}
 	}
-	return []coder.SplitMode{coder.SplitAuto, coder.SplitNever}
+	return []coder.SplitMode{coder.SplitNever}
 }

@@ -15,6 +15,8 @@ type Trial struct {
 	Write  float64 // time for encoding by the table, in ns per byte
 	Read   float64 // time for decoding by the table, in ns per byte
 	Cost   float64 // by which the goal compares
+
+	m measure
 }
 
 // measure is the exact result of encoding a sample, in bytes.
@@ -23,13 +25,13 @@ type measure struct {
 	stored  int64   // with the lengths of the streams
 	copied  int64   // in streams that are stored uncompressed
 	decoded int64   // that the codec decodes
-	streams float64 // that the codec decodes, in blocks of full size
+	streams int     // that the codec decodes
+	part    float64 // size of the pieces, divided by the size of a block
 	work            // without the first block of each stream
 }
 
-// add counts the streams of a block of n bytes that a codec encoded. part is the size of the block, divided by that of
-// the blocks of the chunk.
-func (m *measure) add(id codec.ID, b []byte, n, streams int, part float64) {
+// add counts the streams of a block of n bytes that a codec encoded.
+func (m *measure) add(id codec.ID, b []byte, n, streams int) {
 	m.bytes += int64(n)
 	m.stored += int64(len(b)) + 4 // its position
 	size := n / streams
@@ -43,7 +45,7 @@ func (m *measure) add(id codec.ID, b []byte, n, streams int, part float64) {
 		case c == size:
 			m.copied += int64(c)
 		default:
-			m.decoded, m.streams = m.decoded+int64(size), m.streams+part
+			m.decoded, m.streams = m.decoded+int64(size), m.streams+1
 			m.stream(id, b[:min(c, len(b))])
 		}
 		b = b[min(c, len(b)):]
@@ -83,45 +85,45 @@ func (s *sample) flat() bool {
 	return true
 }
 
-// try encodes a sample with parameters.
-func (t *Tuner) try(p coder.Params, s *sample) (Trial, error) {
+// try encodes the sample with parameters, and adds the result to the rows.
+func (t *Tuner) try(p coder.Params) error {
+	s := &t.sample
 	n := int64(s.len())
+	m := measure{bytes: n, stored: n, copied: n, part: s.part}
+	p.TypeSize, p.BlockSize = t.typeSize, s.size
 	if p.Level == codec.NoCompression {
-		return t.row(p, measure{bytes: n, stored: n, copied: n}), nil
+		t.add(p, m, writeTime(p, &m, true))
+		return nil
 	}
-	p.BlockSize = s.size
 	l, err := p.Layout(s.len())
 	if err != nil {
-		return Trial{}, err
+		return err
 	}
 	w := t.pool.Get()
 	defer t.pool.Put(w)
-	var m measure
 	if l.NeedsReference() {
 		if t.ref, err = w.Reference(t.ref[:0], l, s.pieces[0]); err != nil {
-			return Trial{}, err
+			return err
 		}
 	}
+	encoded := measure{part: s.part}
 	for k, b := range s.pieces {
 		if t.out, err = w.EncodeBlock(t.out[:0], l, k, b, t.ref); err != nil {
-			return Trial{}, err
+			return err
 		}
-		m.add(p.Codec, t.out, len(b), l.Streams(k), s.part)
+		encoded.add(p.Codec, t.out, len(b), l.Streams(k))
 	}
-	if m.stored >= n { // the chunk is then stored uncompressed
-		m = measure{bytes: n, stored: n, copied: n}
+	t.spent += setupTime + writeTime(p, &encoded, false)
+	if encoded.stored < n { // otherwise the chunk is stored uncompressed
+		m = encoded
 	}
-	t.spent += writeTime(p) * float64(n)
-	return t.row(p, m), nil
+	t.add(p, m, writeTime(p, &encoded, true))
+	return nil
 }
 
-// row returns the row of a result. The first row is that of the default filters. Its level does not matter for reading.
-func (t *Tuner) row(p coder.Params, m measure) Trial {
+// add adds a result to the rows. write is the time for encoding all bytes.
+func (t *Tuner) add(p coder.Params, m measure, write float64) {
 	p.BlockSize = 0
 	n := float64(max(m.bytes, 1))
-	read := readTime(p, m) / n
-	if t.usual == 0 {
-		t.usual = read
-	}
-	return Trial{Params: p, Bytes: m.bytes, Stored: m.stored, Write: writeTime(p), Read: read, Cost: t.goal.cost(p, m, t.usual)}
+	t.rows = append(t.rows, Trial{Params: p, Bytes: m.bytes, Stored: m.stored, Write: write / n, Read: readTime(p, &m) / n, m: m})
 }

@@ -22,7 +22,7 @@ const (
 	minSample = 24 << 10
 	maxSample = 512 << 10
 	minPiece  = 8 << 10
-	maxPiece  = 64 << 10
+	maxPiece  = 128 << 10
 )
 
 // Tuner chooses the parameters of chunks, one after the other. It is not safe for concurrent use.
@@ -33,17 +33,18 @@ type Tuner struct {
 
 	choice  coder.Params // of the last trials; Level is 0 before
 	table   []Trial      // of the last trials
+	write   float64      // time for encoding a byte with the choice
 	ahead   int64        // bytes that are known to follow
 	done    int64        // bytes of the chunks before
+	next    int64        // bytes before the next trials
 	spent   float64      // time of all trials
 	earned  float64      // share of the time of all chunks
-	least   float64      // time of trials with the smallest samples
 	started float64      // spent before the trials under way
-	usual   float64      // time for decoding a byte of the sample with the default parameters; 0 is unknown
 
 	layout   *coder.Layout // of the last chunk
 	out, ref []byte
 	sample   sample
+	rows     []Trial // of the round under way
 }
 
 // New returns a Tuner for items of a size.
@@ -81,7 +82,7 @@ func (t *Tuner) Layout(size, blockSize int) (*coder.Layout, error) {
 	p := t.Params()
 	t.done += int64(size)
 	t.ahead = max(t.ahead-int64(size), 0)
-	t.earned += share * writeTime(t.full(p)) * float64(size)
+	t.earned += share * t.write * float64(size)
 	if l := t.layout; l != nil && l.NBytes() == size && l.BlockLen(0) == min(blockSize, size) {
 		return l, nil
 	}
@@ -91,102 +92,88 @@ func (t *Tuner) Layout(size, blockSize int) (*coder.Layout, error) {
 	return l, err
 }
 
-// full returns p with the defaults filled in that the cost depends on.
-func (t *Tuner) full(p coder.Params) coder.Params {
-	p.Codec = cmp.Or(p.Codec, codec.Zstd)
-	p.Level = cmp.Or(p.Level, codec.DefaultLevel)
-	return p
-}
-
 // Due reports whether the next chunk must be tried: the first one, and later ones when the chunks before have earned
-// the time for it. That is soon at first, and then every 16 MiB.
+// the time for the trials before. That is soon at first, and then every 16 MiB.
 func (t *Tuner) Due(size int) bool {
-	switch {
-	case size < minSize:
-		return false
-	case !t.Chosen():
-		return true
-	}
-	pause := max(2*int64(size), min(t.done/4, horizon))
-	return t.earned-t.spent >= max(share*writeTime(t.choice)*float64(pause), t.least)
+	return size >= minSize && (!t.Chosen() || t.done >= t.next && t.earned >= t.spent)
 }
 
-// left returns the time that is left for the trials of a chunk of size bytes if a byte takes write to encode. The first
-// trials borrow from half of the bytes that are known to follow.
-func (t *Tuner) left(size int, write float64) float64 {
+// left returns the time that is left for the trials of a chunk of size bytes. The first trials borrow from half of the
+// bytes that are known to follow.
+func (t *Tuner) left(size int) float64 {
+	best := t.best()
+	write := best.Write
+	if t.goal == Smallest { // which allows more time
+		write = writeTime(deepest(best.Params), &best.m, true) / float64(best.Bytes)
+	}
 	if !t.Chosen() {
 		return 0.9*share*write*float64(min(max(t.ahead/2, int64(size)), horizon)) - (t.spent - t.started)
 	}
 	return min(t.earned-t.spent, share*write*horizon)
 }
 
-// Try chooses the parameters of c and of the chunks after it. If samples of c have no information, there is no new
-// choice.
+// Try chooses the parameters of c and of the chunks after it, in rounds that try fewer candidates more thoroughly, as
+// far as there is time. If samples of c have no information, there is no new choice.
 func (t *Tuner) Try(c *Chunk) error {
-	t.started, t.usual = t.spent, 0
-	list, with := pipelines(t.typeSize, t.goal), t.goal.screens()
-	perByte := 0.0
-	for _, p := range with {
-		perByte += float64(len(list)) * writeTime(p)
-	}
-	write := writeTime(with[len(with)-1])
-	if t.goal == Smallest { // which allows more time
-		write = encodeTime(codec.Zstd, 9)
-	}
-	perByte *= t.goal.reserve()
-	t.least = perByte * minSample
-	n := min(max(int(t.left(c.Size, write)/perByte), minSample), maxSample)
-	if err := c.sample(&t.sample, t.typeSize, n); err != nil || t.sample.flat() {
+	t.started, t.rows = t.spent, nil
+	if err := c.sample(&t.sample, t.typeSize, minSample, minPiece); err != nil || t.sample.flat() {
 		return err
 	}
-	var table []Trial
-	for _, filters := range list {
-		for _, p := range with {
-			p.TypeSize, p.Filters = t.typeSize, filters
-			r, err := t.try(p, &t.sample)
-			if err != nil {
-				return err
-			}
-			table = append(table, r)
-		}
-	}
-	if t.goal == Fastest {
-		r, err := t.try(coder.Params{TypeSize: t.typeSize, Codec: codec.LZ4, Level: codec.NoCompression, Filters: []coder.Filter{}}, &t.sample)
-		if err != nil {
-			return err
-		}
-		table = append(table, r)
-	}
-	if err := t.refine(c, &table); err != nil {
+	if err := t.screen(); err != nil {
 		return err
 	}
-	t.settle(table)
+	if err := t.refine(c.Size); err != nil {
+		return err
+	}
+	first := t.rank()
+	if err := t.confirm(c); err != nil {
+		return err
+	}
+	t.settle(first)
+	t.next = t.done + min(max(t.done, 2*int64(c.Size)), horizon)
 	return nil
 }
 
-// refine adds rows to a table: other levels with the best filters of each codec, and other splits of the best row, as
-// far as there is time. The time grows with the time for encoding of the best row.
-func (t *Tuner) refine(c *Chunk, table *[]Trial) error {
-	try := func(p coder.Params) error {
-		best := slices.MinFunc(*table, byCost)
-		write := writeTime(best.Params)
-		if t.goal == Smallest {
-			write = encodeTime(codec.Zstd, 9)
-		}
-		if slices.ContainsFunc(*table, func(r Trial) bool { return same(r.Params, p) }) || writeTime(p)*float64(t.sample.len()) > t.left(c.Size, write) {
-			return nil
-		}
-		r, err := t.try(p, &t.sample)
-		*table = append(*table, r)
-		return err
-	}
-	screened := slices.Clone(*table)
-	slices.SortStableFunc(screened, byCost)
-	if t.Chosen() {
-		if err := try(t.choice); err != nil {
+// screen tries all filters, and the choice.
+func (t *Tuner) screen() error {
+	p, next := t.goal.screens()
+	for _, p.Filters = range pipelines(t.typeSize, t.goal) {
+		if err := t.try(p); err != nil {
 			return err
 		}
 	}
+	if t.goal == Fastest {
+		if err := t.try(coder.Params{Codec: codec.LZ4, Level: codec.NoCompression, Filters: []coder.Filter{}}); err != nil {
+			return err
+		}
+	}
+	if next.Level != 0 {
+		const near = 1.5 // filters with which LZ4 needs more than this are no better with Zstd
+		least := slices.MinFunc(t.rows, func(a, b Trial) int { return cmp.Compare(a.Stored, b.Stored) }).Stored
+		for i, r := range t.rows {
+			if i > 0 && float64(r.Stored) > near*float64(least) {
+				continue
+			}
+			next.Filters = r.Params.Filters
+			if err := t.try(next); err != nil {
+				return err
+			}
+		}
+	}
+	if t.Chosen() && !t.tried(t.choice) {
+		return t.try(t.choice)
+	}
+	return nil
+}
+
+// tried reports whether there is a row for parameters.
+func (t *Tuner) tried(p coder.Params) bool {
+	return slices.ContainsFunc(t.rows, func(r Trial) bool { return same(r.Params, p) })
+}
+
+// refine tries other levels with the best filters of each codec, as far as there is time.
+func (t *Tuner) refine(size int) error {
+	screened := t.rank()
 	n, factor := t.goal.kept()
 	for _, level := range t.goal.levels() {
 		for _, r := range screened[:min(n, len(screened))] {
@@ -195,14 +182,66 @@ func (t *Tuner) refine(c *Chunk, table *[]Trial) error {
 				continue
 			}
 			p.Level = level.Level
-			if err := try(p); err != nil {
+			if t.tried(p) || writeTime(p, &r.m, false) > t.left(size) {
+				continue
+			}
+			if err := t.try(p); err != nil {
 				return err
 			}
 		}
 	}
-	p := slices.MinFunc(*table, byCost).Params
-	for _, p.Split = range splits(p, t.goal) {
-		if err := try(p); err != nil {
+	return nil
+}
+
+// finalists returns the candidates for the last round, the most promising first, and the time for encoding a byte with
+// each of them.
+func (t *Tuner) finalists() (list []coder.Params, times []float64) {
+	ranked := t.rank()
+	add := func(p coder.Params, r *Trial) {
+		if !slices.ContainsFunc(list, func(q coder.Params) bool { return same(p, q) }) {
+			list, times = append(list, p), append(times, writeTime(p, &r.m, true)/float64(r.Bytes))
+		}
+	}
+	const most, near = 3, 1.15 // rows, and by which factor their cost may exceed the least
+	for i := range ranked[:min(most, len(ranked))] {
+		r := &ranked[i]
+		if r.Cost > near*ranked[0].Cost {
+			break
+		}
+		add(r.Params, r)
+		if i == 0 && t.goal == Balanced {
+			add(coder.Params{Codec: codec.Zstd, Level: codec.DefaultLevel, Filters: pipelines(t.typeSize, t.goal)[0]}, r)
+		}
+		for _, split := range splits(r.Params, t.goal) {
+			p := r.Params
+			p.Split = split
+			add(p, r)
+		}
+	}
+	return list, times
+}
+
+// confirm tries the best rows again, with other splits, on larger samples: whole blocks unless they are large.
+func (t *Tuner) confirm(c *Chunk) error {
+	list, times := t.finalists()
+	piece := min(c.BlockSize, maxPiece)
+	left, all, n := t.left(c.Size), 0.0, 0
+	for _, time := range times {
+		if (all+time)*float64(piece) > left {
+			break
+		}
+		all += time
+		n++
+	}
+	if list = list[:n]; n < 2 {
+		return nil
+	}
+	if err := c.sample(&t.sample, t.typeSize, min(int(left/all), maxSample), piece); err != nil {
+		return err
+	}
+	t.rows = nil
+	for _, p := range list {
+		if err := t.try(p); err != nil {
 			return err
 		}
 	}
@@ -214,18 +253,42 @@ func (t *Tuner) wholeShuffled(p coder.Params, level int) bool {
 	return t.goal == Balanced && level > 5 && t.typeSize > 1 && len(p.Filters) > 0 && p.Filters[0] == coder.Shuffle
 }
 
-// byCost compares rows by their cost.
-func byCost(a, b Trial) int { return cmp.Compare(a.Cost, b.Cost) }
+// best returns the row with the least cost.
+func (t *Tuner) best() *Trial { return &t.rank()[0] }
 
-// settle takes the first row as the choice, unless the previous choice is as good. The choice of Smallest has level 9,
-// whose time the trials may take a part of.
-func (t *Tuner) settle(table []Trial) {
-	slices.SortStableFunc(table, byCost)
+// rank returns the rows of the round under way, by their cost.
+func (t *Tuner) rank() []Trial {
+	usual, filters := t.rows[0].Read, pipelines(t.typeSize, t.goal)[0]
+	for _, r := range t.rows { // the last one has a level like the defaults
+		if p := r.Params; p.Codec == codec.Zstd && p.Level <= codec.DefaultLevel && p.Split == coder.SplitAuto && slices.Equal(p.Filters, filters) {
+			usual = r.Read
+		}
+	}
+	for i := range t.rows {
+		r := &t.rows[i]
+		r.Cost = t.goal.cost(r, usual)
+	}
+	ranked := slices.Clone(t.rows)
+	slices.SortStableFunc(ranked, func(a, b Trial) int { return cmp.Compare(a.Cost, b.Cost) })
+	return ranked
+}
+
+// deepest returns p at the highest level.
+func deepest(p coder.Params) coder.Params {
+	p.Level = 9
+	return p
+}
+
+// settle takes the first row of the last round as the choice, unless the previous choice is as good. The choice of
+// Smallest has level 9, whose time the trials may take a part of. first are the rows of the first rounds.
+func (t *Tuner) settle(first []Trial) {
+	table := t.rank()
 	if t.goal == Smallest {
 		deep := func(r Trial) bool { return r.Params.Level == 9 }
 		if !slices.ContainsFunc(table, deep) { // there was no time to try it
 			r := table[0]
-			r.Params.Level, r.Write = 9, r.Write-encodeTime(r.Params.Codec, r.Params.Level)+encodeTime(r.Params.Codec, 9)
+			r.Params = deepest(r.Params)
+			r.Write = writeTime(r.Params, &r.m, true) / float64(r.Bytes)
 			table = slices.Insert(table, 0, r)
 		}
 		slices.SortStableFunc(table, func(a, b Trial) int { return cmp.Compare(b.Params.Level, a.Params.Level) })
@@ -236,9 +299,14 @@ func (t *Tuner) settle(table []Trial) {
 		row := table[at]
 		table = slices.Insert(slices.Delete(table, at, at+1), 0, row)
 	}
-	if t.table = table; !same(t.choice, table[0].Params) {
-		t.choice, t.layout = table[0].Params, nil
+	t.write = table[0].Write
+	if p := table[0].Params; !same(t.choice, p) {
+		t.choice, t.layout = p, nil
 	}
+	if table[0].Bytes != first[0].Bytes {
+		table = append(table, first...)
+	}
+	t.table = table
 }
 
 // same reports whether parameters are equal.
@@ -246,10 +314,10 @@ func same(p, q coder.Params) bool {
 	return p.Codec == q.Codec && p.Level == q.Level && p.Split == q.Split && slices.Equal(p.Filters, q.Filters)
 }
 
-// sample sets s to about n bytes of c, in pieces of equal length from all parts of the chunk.
-func (c *Chunk) sample(s *sample, typeSize, n int) error {
-	const unit, pieces = 8, 4 // items, which bitshuffle needs; least number of pieces
-	size := min(max(n/pieces, minPiece), maxPiece, c.BlockSize)
+// sample sets s to about n bytes of c, in pieces of about size bytes from all parts of the chunk.
+func (c *Chunk) sample(s *sample, typeSize, n, size int) error {
+	const unit = 8 // items, which bitshuffle needs
+	size = min(size, c.BlockSize)
 	if u := unit * typeSize; size > u {
 		size -= size % u
 	} else {

@@ -25,7 +25,7 @@ func streams(t *testing.T, id codec.ID, data []byte) measure {
 		t.Fatal(err)
 	}
 	var m measure
-	m.add(id, b, len(data), l.Streams(0), 1)
+	m.add(id, b, len(data), l.Streams(0))
 	return m
 }
 
