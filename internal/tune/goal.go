@@ -53,7 +53,7 @@ func (g Goal) screens() (all, best coder.Params) {
 	case Fastest:
 		return coder.Params{Codec: codec.LZ4, Level: 5}, coder.Params{}
 	}
-	return coder.Params{Codec: codec.LZ4, Level: 9}, coder.Params{Codec: codec.Zstd, Level: 1}
+	return coder.Params{Codec: codec.LZ4, Level: 9}, coder.Params{Codec: codec.Zstd, Level: codec.DefaultLevel}
 }
 
 // levels returns the codecs that are tried with the best filters, the most promising first.
@@ -64,7 +64,7 @@ func (g Goal) levels() []coder.Params {
 	case Fastest:
 		return []coder.Params{{Codec: codec.LZ4, Level: 9}}
 	}
-	return []coder.Params{{Codec: codec.Zstd, Level: 5}, {Codec: codec.Zstd, Level: 6}}
+	return []coder.Params{{Codec: codec.Zstd, Level: 1}, {Codec: codec.Zstd, Level: 6}}
 }
 
 // kept returns how many of the best rows of the screening are tried at other levels, and by which factor their cost may
@@ -76,7 +76,7 @@ func (g Goal) kept() (n int, factor float64) {
 	case Fastest:
 		return 2, 1.2
 	}
-	return 3, 1.15
+	return 2, 1.15
 }
 
 // BlockSize returns the block size in bytes of a chunk of n bytes whose blocks are automatic.

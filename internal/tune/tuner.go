@@ -134,7 +134,7 @@ func (t *Tuner) Try(c *Chunk) error {
 	return nil
 }
 
-// screen tries all filters, and the choice.
+// screen tries all filters, and the present parameters.
 func (t *Tuner) screen() error {
 	p, next := t.goal.screens()
 	for _, p.Filters = range pipelines(t.typeSize, t.goal) {
@@ -160,10 +160,24 @@ func (t *Tuner) screen() error {
 			}
 		}
 	}
-	if t.Chosen() && !t.tried(t.choice) {
-		return t.try(t.choice)
+	if p := t.present(); p.Level != 0 && !t.tried(p) {
+		return t.try(p)
 	}
 	return nil
+}
+
+// present returns the parameters that a better row replaces: the choice, or before that the defaults, in whose place
+// Smallest and Fastest take the best row.
+func (t *Tuner) present() coder.Params {
+	if t.Chosen() || t.goal != Balanced {
+		return t.choice
+	}
+	return t.defaults()
+}
+
+// defaults returns the default parameters.
+func (t *Tuner) defaults() coder.Params {
+	return coder.Params{Codec: codec.Zstd, Level: codec.DefaultLevel, Filters: pipelines(t.typeSize, t.goal)[0]}
 }
 
 // tried reports whether there is a row for parameters.
@@ -208,9 +222,12 @@ func (t *Tuner) finalists() (list []coder.Params, times []float64) {
 		if r.Cost > near*ranked[0].Cost {
 			break
 		}
+		if slices.ContainsFunc(list, func(p coder.Params) bool { return p.Codec == r.Params.Codec && slices.Equal(p.Filters, r.Params.Filters) }) {
+			continue // there was more time for the choice of a level
+		}
 		add(r.Params, r)
 		if i == 0 && t.goal == Balanced {
-			add(coder.Params{Codec: codec.Zstd, Level: codec.DefaultLevel, Filters: pipelines(t.typeSize, t.goal)[0]}, r)
+			add(t.defaults(), r)
 		}
 		for _, split := range splits(r.Params, t.goal) {
 			p := r.Params
@@ -258,9 +275,9 @@ func (t *Tuner) best() *Trial { return &t.rank()[0] }
 
 // rank returns the rows of the round under way, by their cost.
 func (t *Tuner) rank() []Trial {
-	usual, filters := t.rows[0].Read, pipelines(t.typeSize, t.goal)[0]
-	for _, r := range t.rows { // the last one has a level like the defaults
-		if p := r.Params; p.Codec == codec.Zstd && p.Level <= codec.DefaultLevel && p.Split == coder.SplitAuto && slices.Equal(p.Filters, filters) {
+	usual := t.rows[0].Read
+	for _, r := range t.rows {
+		if same(r.Params, t.defaults()) {
 			usual = r.Read
 		}
 	}
@@ -279,7 +296,7 @@ func deepest(p coder.Params) coder.Params {
 	return p
 }
 
-// settle takes the first row of the last round as the choice, unless the previous choice is as good. The choice of
+// settle takes the first row of the last round as the choice, unless the present parameters are as good. The choice of
 // Smallest has level 9, whose time the trials may take a part of. first are the rows of the first rounds.
 func (t *Tuner) settle(first []Trial) {
 	table := t.rank()
@@ -293,8 +310,12 @@ func (t *Tuner) settle(first []Trial) {
 		}
 		slices.SortStableFunc(table, func(a, b Trial) int { return cmp.Compare(b.Params.Level, a.Params.Level) })
 	}
-	const gain = 0.99 // a change must cost at most this
-	at := slices.IndexFunc(table, func(r Trial) bool { return same(r.Params, t.choice) })
+	confirmed := table[0].Bytes != first[0].Bytes
+	gain := 0.99 // a change must cost at most this
+	if t.Chosen() && !confirmed {
+		gain = 0.9
+	}
+	at := slices.IndexFunc(table, func(r Trial) bool { return same(r.Params, t.present()) })
 	if at > 0 && table[0].Cost > gain*table[at].Cost {
 		row := table[at]
 		table = slices.Insert(slices.Delete(table, at, at+1), 0, row)
@@ -303,7 +324,7 @@ func (t *Tuner) settle(first []Trial) {
 	if p := table[0].Params; !same(t.choice, p) {
 		t.choice, t.layout = p, nil
 	}
-	if table[0].Bytes != first[0].Bytes {
+	if confirmed {
 		table = append(table, first...)
 	}
 	t.table = table
