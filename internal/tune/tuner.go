@@ -222,7 +222,9 @@ func (t *Tuner) finalists() (list []coder.Params, times []float64) {
 		if r.Cost > near*ranked[0].Cost {
 			break
 		}
-		if slices.ContainsFunc(list, func(p coder.Params) bool { return p.Codec == r.Params.Codec && slices.Equal(p.Filters, r.Params.Filters) }) {
+		if slices.ContainsFunc(list, func(p coder.Params) bool {
+			return p.Codec == r.Params.Codec && slices.Equal(p.Filters, r.Params.Filters)
+		}) {
 			continue // there was more time for the choice of a level
 		}
 		add(r.Params, r)
