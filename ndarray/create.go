@@ -200,7 +200,7 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.
 		p.Filters = []chunk.Filter{0, 0, 0, 0, 0, chunk.Shuffle.With(4)}
 	}
-	hint, err := blockHint(*p)
+	hint, err := blockHint(*p, o.Goal)
 	if err != nil {
 		return nil, err
 	}
@@ -220,13 +220,18 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 }
 
 // blockHint returns the preferred size of a block in bytes if the codec or a filter depends on the shape of a block, or
-// 0.
-func blockHint(p chunk.Params) (int64, error) {
+// if the goal has larger blocks, and otherwise 0.
+func blockHint(p chunk.Params, g Goal) (int64, error) {
+	const most = 8 << 20
+	if g == Balanced && p.TypeSize == 1 {
+		n, err := g.BlockSize(p.TypeSize, most)
+		return int64(n), err
+	}
 	if !p.Shaped() {
 		return 0, nil
 	}
 	p.BlockSize = 0
-	n, err := p.BlockSizeFor(8 << 20)
+	n, err := p.BlockSizeFor(most)
 	return int64(n), err
 }
 

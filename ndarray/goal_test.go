@@ -225,3 +225,26 @@ func must(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
+
+// TestGoalBlocks checks that Balanced has larger blocks for items of one byte, unless the caller sets the blocks.
+func TestGoalBlocks(t *testing.T) {
+	for _, c := range []struct {
+		dtype  string
+		goal   Goal
+		blocks []int64
+		want   int
+	}{
+		{"|u1", Balanced, nil, 128 << 10},
+		{"|b1", Balanced, nil, 128 << 10},
+		{"|u1", Balanced, []int64{1 << 12}, 1 << 12},
+		{"|u1", Fastest, nil, 64 << 10},
+		{"<u2", Balanced, nil, 64 << 10},
+	} {
+		a, err := Zeros(t.Context(), "", []int64{1 << 20}, c.dtype, &CreateOptions{Goal: c.goal, Blocks: c.blocks})
+		must(t, err)
+		if got := a.Frame().Info().BlockSize; int(got) != c.want {
+			t.Errorf("%s, %v, blocks %v: blocks of %d bytes, want %d", c.dtype, c.goal, c.blocks, got, c.want)
+		}
+		must(t, a.Close())
+	}
+}

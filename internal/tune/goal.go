@@ -82,11 +82,18 @@ func (g Goal) kept() (n int, factor float64) {
 // BlockSize returns the block size in bytes of a chunk of n bytes whose blocks are automatic.
 func (g Goal) BlockSize(typeSize, n int) (int, error) {
 	p := coder.Params{TypeSize: typeSize}
-	if g == Smallest {
+	switch {
+	case g == Smallest:
 		p.Level = 9 // larger blocks
+	case g == Balanced && typeSize == 1:
+		p.BlockSize = byteBlock
 	}
 	return p.BlockSizeFor(n)
 }
+
+// byteBlock is the block size of Balanced for items of one byte, twice the default. Masks become so small that the
+// beginning of a stream takes a large part of the time for reading.
+const byteBlock = 128 << 10
 
 // pipelines returns the filters that are tried for items of a size. All are filters of C-Blosc2.
 func pipelines(typeSize int, g Goal) [][]coder.Filter {
