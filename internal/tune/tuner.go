@@ -222,18 +222,18 @@ func (t *Tuner) finalists() (list []coder.Params, times []float64) {
 		if r.Cost > near*ranked[0].Cost {
 			break
 		}
-		if slices.ContainsFunc(list, func(p coder.Params) bool {
-			return p.Codec == r.Params.Codec && slices.Equal(p.Filters, r.Params.Filters)
-		}) {
+		p := r.Params
+		if slices.ContainsFunc(list, func(q coder.Params) bool { return q.Codec == p.Codec && slices.Equal(q.Filters, p.Filters) }) {
 			continue // there was more time for the choice of a level
 		}
-		add(r.Params, r)
+		if t.goal == Smallest {
+			p = deepest(p)
+		}
+		add(p, r)
 		if i == 0 && t.goal == Balanced {
 			add(t.defaults(), r)
 		}
-		for _, split := range splits(r.Params, t.goal) {
-			p := r.Params
-			p.Split = split
+		for _, p.Split = range splits(p, t.goal) {
 			add(p, r)
 		}
 	}
