@@ -107,3 +107,24 @@ func TestMeasure(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallestLevel checks that all candidates of the last round of Smallest have level 9: a lower level must not take
+// the place of the best filters.
+func TestSmallestLevel(t *testing.T) {
+	const n = 8 << 20
+	for name, data := range kinds(n) {
+		tuner := New(Smallest, 4)
+		tuner.Expect(2 * horizon)
+		write(t, tuner, data, n, 64<<10)
+		table := tuner.Table()
+		last := 0
+		for ; last < len(table) && table[last].Bytes == table[0].Bytes; last++ {
+			if level := table[last].Params.Level; level != 9 {
+				t.Errorf("%s: level %d in the last round", name, level)
+			}
+		}
+		if last == 0 || last == len(table) {
+			t.Errorf("%s: %d of %d trials are of the last round", name, last, len(table))
+		}
+	}
+}
