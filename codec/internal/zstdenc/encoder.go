@@ -3,6 +3,7 @@ package zstdenc
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // Encoder encodes one input at a time. It belongs to one goroutine. It keeps its tables between calls.
@@ -44,10 +45,11 @@ const (
 	maxBlock   = 128 << 10
 	// slack is the space after literals and blocks, which are written in words.
 	slack = 64
-	// blockRoom is the largest size of a block before it is certain that it should be raw: 12 bytes for each sequence,
-	// of which there is at most one per 3 bytes, and literals and tables.
-	blockRoom = 12*maxBlock/minMatch + maxBlock + 1<<10
 )
+
+// blockRoom returns the largest size of a block of n bytes before it is certain that it should be raw: 12 bytes for each
+// sequence, of which there is at most one per 3 bytes, and literals and tables.
+func blockRoom(n int) int { return 12*n/minMatch + n + 1<<10 }
 
 // Encode writes a frame with the content src to dst, never past len(dst), and returns its length in bytes, or 0 if it
 // does not fit. dst and src must not overlap. src must have at most 1<<31-1 bytes.
@@ -119,9 +121,10 @@ func (e *Encoder) begin(src []byte) {
 	}
 	e.base = e.free
 	e.free += uint32(len(src))
-	if e.text == nil {
-		e.text = make([]byte, 0, maxBlock+slack)
-		e.out = make([]byte, blockRoom)
+	if n := min(len(src), maxBlock); cap(e.text) < n+slack {
+		n = 1 << bits.Len(uint(n-1)) // the next power of two
+		e.text = make([]byte, 0, n+slack)
+		e.out = make([]byte, blockRoom(n))
 	}
 	e.src = src
 	e.repeats = [3]uint32{1, 4, 8}

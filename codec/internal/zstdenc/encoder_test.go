@@ -273,3 +273,25 @@ func BenchmarkEncode(b *testing.B) {
 		}
 	}
 }
+
+// TestFirstInput compares frames of new encoders, whose buffers have the size of their first input, with those of an
+// encoder with large buffers.
+func TestFirstInput(t *testing.T) {
+	for level := 1; level <= 8; level++ { // level 9 needs the buffers in the same way, but more time for new tables
+		large := NewEncoder(level)
+		large.Encode(make([]byte, room(maxBlock)), trial.Input(0, maxBlock, 1))
+		for kind := range trial.Kinds() {
+			for i, n := range []int{9, 17, 255, 4097} {
+				if brief() && (i+kind+level)%4 != 0 {
+					continue
+				}
+				src := trial.Input(kind, n, int64(n))
+				got, want := make([]byte, room(n)), make([]byte, room(n))
+				got, want = got[:NewEncoder(level).Encode(got, src)], want[:large.Encode(want, src)]
+				if !bytes.Equal(got, want) {
+					t.Errorf("level %d, %s, %d bytes: a new encoder writes another frame", level, trial.Kinds()[kind].Name, n)
+				}
+			}
+		}
+	}
+}
