@@ -47,8 +47,8 @@ const (
 	slack = 64
 )
 
-// blockRoom returns the largest size of a block of n bytes before it is certain that it should be raw: 12 bytes for each
-// sequence, of which there is at most one per 3 bytes, and literals and tables.
+// blockRoom returns the largest size of a block of n bytes before it is certain that it should be raw: 12 bytes for
+// each sequence, of which there is at most one per 3 bytes, and literals and tables.
 func blockRoom(n int) int { return 12*n/minMatch + n + 1<<10 }
 
 // Encode writes a frame with the content src to dst, never past len(dst), and returns its length in bytes, or 0 if it
