@@ -25,7 +25,7 @@ func TestGoal(t *testing.T) {
 	fails(t, 2, "-goal is in place of", "", "bench", "-goal", "fastest", "-codecs", "lz4", from)
 	large := writeFile(t, t.TempDir()+"/large.npy", npyFile([]int64{16000}, false, numbers(16000)))
 	out := must(t, "", "bench", "-goal", "balanced", large)
-	if !strings.Contains(out, "goal balanced, sample of") || !strings.Contains(out, "zstd:1") || !strings.Contains(out, "cost") {
+	if !strings.Contains(out, "goal balanced, sample of") || !strings.Contains(out, "zstd:5") || !strings.Contains(out, "cost") {
 		t.Error(out)
 	}
 }
