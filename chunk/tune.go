@@ -19,8 +19,8 @@ import (
 //
 // The choice is the candidate with the least cost. Compressed sizes are measured on the samples. Times are those of a
 // table of constants, so that the same data and goal always give the same bytes, on every machine and with any number
-// of goroutines. All candidates are tried on a sample of 24 KiB. By that table, further trials, of the best candidates
-// and on whole blocks, keep all trials below 5% of the time for writing.
+// of goroutines. All filters are tried on a sample of 24 KiB. Further trials, of the best candidates and on whole
+// blocks, run only while all trials take less than 5% of the time for writing, by that table.
 type Goal = tune.Goal
 
 // The goals. Transfer is the time for moving the stored bytes.
