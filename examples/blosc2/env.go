@@ -50,7 +50,7 @@ func (e *usageError) Error() string { return e.text }
 // usagef returns a usageError.
 func usagef(format string, args ...any) error { return &usageError{fmt.Sprintf(format, args...)} }
 
-// refuseTerminal returns an error if bytes would be written to a terminal. other names what else may be done, if anything.
+// refuseTerminal returns an error if bytes would be written to a terminal. other may name something else to do.
 func (e *env) refuseTerminal(other string) error {
 	if !e.tty {
 		return nil

@@ -64,8 +64,8 @@ func (fetcher) Do(ctx context.Context, url string, header map[string]string) (*h
 	}}, nil
 }
 
-// unreadable returns the reason why a fetch failed. The browser does not tell it, but a request whose answer the page may
-// not read succeeds if there is a server.
+// unreadable returns the reason why a fetch failed. The browser does not tell it, but a request whose answer the page
+// may not read succeeds if there is a server.
 func unreadable(ctx context.Context, url string) error {
 	_, err := await(ctx, js.Global().Call("fetch", url, map[string]any{
 		"method": "HEAD", "mode": "no-cors", "cache": "no-store", "credentials": "omit", "referrerPolicy": "no-referrer",
