@@ -14,6 +14,8 @@
 //	tree.go      all matches of a block, from binary trees, and
 //	optimal.go   the cheapest path through the block with them (9, and 8 for small inputs)
 //
+// The optimal parse skips random bytes, which quiet.go finds.
+//
 // Then the resulting literals and sequences are encoded:
 //
 //	literals.go, huffman.go, streams.go   Huffman code of the literals, new or from the previous block

@@ -32,6 +32,7 @@ type Encoder struct {
 	finder   finder
 	optimal  *optimal
 	splitter *splitter
+	quiet    quiet
 	out      []byte // buffer for a block
 }
 
@@ -135,8 +136,10 @@ func (e *Encoder) begin(src []byte) {
 	if e.optimal != nil {
 		e.optimal.ready = false
 	}
+	e.quiet.pieces = e.quiet.pieces[:0]
 	if e.first.strategy == optimalParse {
 		e.finder.fit(len(src))
+		e.quiet.find(src, e.finder.tree, e.base, e.first.hashLog)
 	}
 }
 
@@ -165,7 +168,7 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	}
 	repeats := e.repeats
 	n := 0
-	if len(b) > 8 {
+	if len(b) > 8 && !e.quiet.all(start, end) {
 		e.match(&e.first, start, end)
 		n = e.compress()
 		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 {

@@ -1,0 +1,112 @@
+package zstdenc
+
+// quiet finds pieces of the input that are not worth a search: all bytes are about equally frequent, and hardly
+// anything repeats. The optimal parse would take hundreds of nanoseconds for each byte of them.
+type quiet struct {
+	pieces []uint8 // number of matches, or maxShort for a piece that is not quiet; the last piece also has the rest
+	count  [256]uint32
+	parts  [3][256]uint32
+}
+
+const (
+	// leastQuiet is the size of the smallest input in which quiet pieces are looked for.
+	leastQuiet = 4 * pieceSize
+	// longEnough is the length of a match that matters, alone. It saves about as many bits as a shorter one costs.
+	longEnough = 6
+	// maxShort is the number of shorter matches, of at least 4 bytes, that matter in a piece. Most pieces of 1 MiB of
+	// random bytes have none or one.
+	maxShort = 8
+	// maxQuietLog is the logarithm of the largest size of the table of positions.
+	maxQuietLog = 20
+)
+
+// find finds the quiet pieces of src. A piece is not quiet either if other pieces repeat it, because their search needs
+// its positions. tree is memory for a table of 1<<log positions plus base. Smaller entries are from earlier inputs.
+func (q *quiet) find(src []byte, tree []uint32, base uint32, log uint8) {
+	if len(src) < leastQuiet {
+		return
+	}
+	some := false
+	for n := len(src) / pieceSize; n > 0; n-- {
+		at := pieceSize * len(q.pieces)
+		end := at + pieceSize
+		if n == 1 {
+			end = len(src)
+		}
+		matches := uint8(maxShort)
+		if q.flat(src[at:end]) {
+			matches, some = 0, true
+		}
+		q.pieces = append(q.pieces, matches)
+	}
+	if !some {
+		q.pieces = q.pieces[:0]
+		return
+	}
+	log = min(log, maxQuietLog)
+	table := tree[:1<<log]
+	for at := 0; at+8 <= len(src); at++ {
+		v := load64(src, at)
+		slot := &table[hash(v, 4, log)]
+		from := *slot
+		*slot = base + uint32(at)
+		if from < base {
+			continue
+		}
+		p := int(from - base)
+		d := load64(src, p) ^ v
+		if uint32(d) != 0 {
+			continue
+		}
+		n := uint8(1)
+		if d<<(64-8*longEnough) == 0 {
+			n = maxShort
+		}
+		q.mark(p, n)
+		q.mark(at, n)
+	}
+}
+
+// flat reports whether all bytes are equally frequent in a piece: whether the squares of the differences from the mean
+// are about as large as in random bytes.
+func (q *quiet) flat(b []byte) bool {
+	histogram(&q.count, b, &q.parts)
+	sum := uint64(0)
+	for _, c := range q.count {
+		sum += uint64(c) * uint64(c)
+	}
+	// For random bytes the sum is 255*n above n*n on average, with a standard deviation of 23*n. For a piece of which a
+	// Huffman code saves one byte in 128, it is about 610*n above.
+	n := uint64(len(b))
+	return 256*sum < n*n+384*n
+}
+
+// mark records that a position is in n matches.
+func (q *quiet) mark(at int, n uint8) {
+	k := &q.pieces[min(at/pieceSize, len(q.pieces)-1)]
+	*k = min(*k+n, maxShort)
+}
+
+// next returns the end of the quiet piece that begins at a position, or the position if none does.
+func (q *quiet) next(at, end int) int {
+	i := at / pieceSize
+	if at%pieceSize != 0 || i >= len(q.pieces) || q.pieces[i] == maxShort {
+		return at
+	}
+	if i == len(q.pieces)-1 {
+		return end
+	}
+	return at + pieceSize
+}
+
+// all reports whether the bytes from start to end are quiet.
+func (q *quiet) all(start, end int) bool {
+	for start < end {
+		next := q.next(start, end)
+		if next == start {
+			return false
+		}
+		start = next
+	}
+	return true
+}

@@ -1,0 +1,79 @@
+package zstdenc
+
+import (
+	"bytes"
+	"math/rand"
+	"testing"
+
+	"github.com/goblosc/blosc2/codec/internal/trial"
+)
+
+// noise returns n random bytes.
+func noise(n int, seed int64) []byte {
+	b := make([]byte, n)
+	rand.New(rand.NewSource(seed)).Read(b)
+	return b
+}
+
+// TestQuiet checks which pieces are quiet: random ones that nothing repeats.
+func TestQuiet(t *testing.T) {
+	random := noise(12*pieceSize+100, 1)
+	text := trial.Input(2, 4*pieceSize, 1)
+	short := bytes.Clone(random)
+	for i := range 2 * maxShort { // the ninth piece has short matches in the third; some may not be found
+		copy(short[8*pieceSize+200*i:], short[2*pieceSize+100*i:][:4])
+	}
+	one := bytes.Clone(random)
+	copy(one[8*pieceSize+200:], one[2*pieceSize+100:][:longEnough])
+	flat := make([]byte, 8*pieceSize) // all bytes are equally frequent, and every match is long
+	for i := range flat {
+		flat[i] = byte(i)
+	}
+	for _, v := range []struct {
+		name string
+		src  []byte
+		want string
+	}{
+		{"nothing", nil, ""},
+		{"small", random[:leastQuiet-1], ""},
+		{"random", random, "qqqqqqqqqqqq"},
+		{"a sequence of numbers", flat, "........"},
+		{"text", text, ""},
+		{"random and text", append(bytes.Clone(random), text...), "qqqqqqqqqqqq...."},
+		{"repeated", append(bytes.Clone(random), random[3*pieceSize:][:2*pieceSize]...), "qqq..qqqqqqq.."},
+		{"short matches", short, "qq.qqqqq.qqq"},
+		{"one match", one, "qq.qqqqq.qqq"},
+	} {
+		e := NewEncoder(9)
+		e.Encode(make([]byte, room(1<<20)), noise(1<<20, 2)) // fills the tables
+		e.begin(v.src)
+		got := ""
+		for _, n := range e.quiet.pieces {
+			if n < maxShort {
+				got += "q"
+			} else {
+				got += "."
+			}
+		}
+		if got != v.want {
+			t.Errorf("%s: %s, want %s", v.name, got, v.want)
+		}
+		if all := e.quiet.all(0, len(v.src)); all != (v.name == "random" || v.name == "nothing") {
+			t.Errorf("%s: all %t", v.name, all)
+		}
+	}
+}
+
+// TestRepeatedNoise checks that the optimal parse finds repeated pieces of random bytes, near and far.
+func TestRepeatedNoise(t *testing.T) {
+	random := noise(300<<10, 3)
+	src := append(bytes.Clone(random), random...)
+	src = append(append(src, noise(30<<10, 4)...), random[1000:][:10000]...)
+	d := newDecoders(t)
+	dst := make([]byte, room(len(src)))
+	k := NewEncoder(9).Encode(dst, src)
+	d.check(t, dst[:k], src)
+	if k > 330<<10+200 {
+		t.Errorf("%d bytes, want at most %d", k, 330<<10+200)
+	}
+}
