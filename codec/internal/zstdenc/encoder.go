@@ -131,7 +131,7 @@ func (e *Encoder) begin(src []byte) {
 	e.repeats = [3]uint32{1, 4, 8}
 	e.literals.old.sound = false
 	e.coder.reset()
-	e.rows.next = 0
+	e.rows.next, e.rows.last = 0, 0
 	e.finder.next = 0
 	if e.optimal != nil {
 		e.optimal.ready = false
@@ -173,7 +173,7 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 		n = e.compress()
 		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 {
 			// The search is fast if matches are long, and small differences matter if the block is small.
-			e.repeats = repeats
+			e.repeats, e.rows.last = repeats, start
 			e.match(&e.second, start, end)
 			n = e.compress()
 		}

@@ -33,6 +33,7 @@ func (r *rows) clear() {
 type rowSearch struct {
 	src      []byte // the input up to the end of the block
 	base     uint32
+	last     int // end of the last match
 	next     int // all lower positions are in their rows, or skipped
 	rows     *rows
 	factor   uint64 // factor of the hash
@@ -150,6 +151,10 @@ func (e *Encoder) matchLazy(start, end int) {
 	}
 	r1, r2 := int(e.repeats[0]), int(e.repeats[1])
 	limit := end - 12
+	s.last = max(s.last, start-keptSteps<<8)
+	if e.first.split || s.last > start-keptSteps<<7 || !e.literals.noise(src[start:]) {
+		s.last = start
+	}
 	for at <= limit {
 		length, distance, first := 3, 0, at // distance 0 is r1
 		if r := at + 1 - r1; r >= 0 && load32(src, r) == load32(src, at+1) {
@@ -162,7 +167,7 @@ func (e *Encoder) matchLazy(start, end int) {
 			}
 		}
 		if length < 4 {
-			step := min((at-anchor)>>8+1, int(e.params.maxStep))
+			step := min((at-s.last)>>8+1, int(e.params.maxStep))
 			at += step
 			if step > 8 { // no match for a long time: skip the positions between
 				s.next = max(s.next, at)
@@ -208,12 +213,14 @@ func (e *Encoder) matchLazy(start, end int) {
 		e.add(anchor, first, offset, length)
 		at = first + length
 		anchor = at
+		s.last = at
 		for at <= limit && at >= r2 && load32(src, at) == load32(src, at-r2) {
 			length := 4 + matchLength(src, at+4-r2, at+4)
 			r1, r2 = r2, r1
 			e.add(at, at, 1, length) // without literals 1 is the second offset
 			at += length
 			anchor = at
+			s.last = at
 		}
 	}
 	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third offset is not used
@@ -228,6 +235,9 @@ func (s *rowSearch) prepare(e *Encoder, end int) {
 	s.factor, s.shift = factor(p.minMatch), uint64(32-p.hashLog+4)
 	s.attempts = 1 << p.searchLog
 }
+
+// keptSteps is the largest step that random bytes keep from the previous block, which had no match.
+const keptSteps = 128
 
 // offsetBits returns an estimate of the cost of an offset in bits.
 func offsetBits(distance int) int {

@@ -77,3 +77,19 @@ func TestRepeatedNoise(t *testing.T) {
 		t.Errorf("%d bytes, want at most %d", k, 330<<10+200)
 	}
 }
+
+// TestBlockAfterNoise checks that the search in rows keeps long steps only for random bytes.
+func TestBlockAfterNoise(t *testing.T) {
+	e := NewEncoder(5)
+	for kind, v := range trial.Kinds() {
+		src := append(noise(2*maxBlock, 5), trial.Input(kind, maxBlock, 6)...)
+		dst := make([]byte, room(len(src)))
+		want := 2*maxBlock + e.Encode(dst, src[2*maxBlock:])
+		if n := e.Encode(dst, src); n > want+want/200 {
+			t.Errorf("%s: %d bytes, alone %d", v.Name, n, want)
+		}
+		if steps := 2*maxBlock-keptSteps<<8 == e.rows.last; v.Name == "noise" && !steps {
+			t.Errorf("the steps grow from %d", e.rows.last)
+		}
+	}
+}
