@@ -6,6 +6,7 @@ type quiet struct {
 	pieces []uint8 // number of matches, or maxShort for a piece that is not quiet; the last piece also has the rest
 	count  [256]uint32
 	parts  [3][256]uint32
+	near   [1 << nearLog]uint32 // positions by the hash of longEnough bytes
 }
 
 const (
@@ -18,6 +19,7 @@ const (
 	maxShort = 8
 	// maxQuietLog is the logarithm of the largest size of the table of positions.
 	maxQuietLog = 20
+	nearLog     = 12
 )
 
 // find finds the quiet pieces of src. A piece is not quiet either if other pieces repeat it, because their search needs
@@ -27,6 +29,7 @@ func (q *quiet) find(src []byte, tree []uint32, base uint32, log uint8) {
 		return
 	}
 	some := false
+	clear(q.near[:])
 	for n := len(src) / pieceSize; n > 0; n-- {
 		at := pieceSize * len(q.pieces)
 		end := at + pieceSize
@@ -34,7 +37,7 @@ func (q *quiet) find(src []byte, tree []uint32, base uint32, log uint8) {
 			end = len(src)
 		}
 		matches := uint8(maxShort)
-		if q.flat(src[at:end]) {
+		if q.flat(src[at:end]) && !q.repeats(src, at, end) {
 			matches, some = 0, true
 		}
 		q.pieces = append(q.pieces, matches)
@@ -79,6 +82,21 @@ func (q *quiet) flat(b []byte) bool {
 	// Huffman code saves one byte in 128, it is about 610*n above.
 	n := uint64(len(b))
 	return 256*sum < n*n+384*n
+}
+
+// repeats reports whether it finds a long enough match inside src[start:end]. Numbers that increase, for example, have
+// flat pieces that repeat soon. This saves the time for the large table.
+func (q *quiet) repeats(src []byte, start, end int) bool {
+	for at := start; at+8 <= end; at++ {
+		v := load64(src, at)
+		slot := &q.near[hash(v, longEnough, nearLog)]
+		from := int(*slot)
+		*slot = uint32(at)
+		if from >= start && from < at && (load64(src, from)^v)<<(64-8*longEnough) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // mark records that a position is in n matches.

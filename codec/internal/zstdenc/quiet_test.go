@@ -37,7 +37,7 @@ func TestQuiet(t *testing.T) {
 		{"nothing", nil, ""},
 		{"small", random[:leastQuiet-1], ""},
 		{"random", random, "qqqqqqqqqqqq"},
-		{"a sequence of numbers", flat, "........"},
+		{"a sequence of numbers", flat, ""}, // found without the large table
 		{"text", text, ""},
 		{"random and text", append(bytes.Clone(random), text...), "qqqqqqqqqqqq...."},
 		{"repeated", append(bytes.Clone(random), random[3*pieceSize:][:2*pieceSize]...), "qqq..qqqqqqq.."},
