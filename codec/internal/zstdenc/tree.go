@@ -64,7 +64,9 @@ func (e *Encoder) find(start, end int) {
 	last := start // end of a match
 	for at := start; at < end; at++ {
 		firsts[at-start] = uint32(len(f.found))
-		f.next = max(f.next, e.quiet.next(at, end))
+		if at%pieceSize == 0 {
+			f.next = max(f.next, e.quiet.next(at, end))
+		}
 		if at < f.next || at > limit || len(f.found) > maxFound {
 			continue
 		}
