@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -47,12 +48,19 @@ func (r *Regions) finish(ctx context.Context, s *snapshot) error {
 	}
 	err = r.tryFinish(ctx, s)
 	// Another process may have finished the frame during the call. If no process has, writers may go on.
-	final, e := r.finished(context.WithoutCancel(ctx))
+	after := ctx
+	if r.objects == nil {
+		after = context.WithoutCancel(ctx)
+	}
+	final, e := r.finished(after)
 	switch {
 	case e == nil && final != nil:
 		return r.cleanUp(ctx, final)
 	case err == nil:
 		return e
+	}
+	if r.objects != nil {
+		return err
 	}
 	// Without finishDir, a call that another process makes at the same time fails: writers may soon change chunks that
 	// it has seen.
@@ -77,9 +85,12 @@ func (r *Regions) makeDir(name string) error {
 // tryFinish makes the chunks a frame. The temporary index is in a directory that every call removes after a frame was
 // finished. So no index can take the place of a later one, even if the process was stopped for long.
 func (r *Regions) tryFinish(ctx context.Context, s *snapshot) error {
-	have, err := r.f.written(r.root, s)
+	have, err := written(ctx, r.files, s)
 	if err == nil && len(have) < s.index.n {
 		err = r.f.unfinished(len(have), s)
+	}
+	if err == nil && r.objects != nil {
+		return r.tryObjects(ctx, s)
 	}
 	if err == nil {
 		err = r.makeDir(finishDir)
@@ -108,6 +119,42 @@ func (r *Regions) tryFinish(ctx context.Context, s *snapshot) error {
 	return err
 }
 
+// tryObjects is tryFinish for objects, all of which exist. The index is not replaced: if several calls write it, one
+// succeeds, and the others find the frame finished.
+func (r *Regions) tryObjects(ctx context.Context, s *snapshot) error {
+	next, err := r.collect(ctx, s)
+	if err != nil {
+		return err
+	}
+	d := r.f.store.(*layoutObject)
+	b, _, err := r.objects.Get(ctx, layoutFile, maxIndex)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(b, d.bytes.Bytes()) { // CreateRegions has replaced it, and perhaps chunks
+		return r.f.replaced()
+	}
+	tx := &transaction{next: next}
+	if err := tx.encodeTail(r.f.plain); err != nil {
+		return err
+	}
+	head, err := d.header(tx)
+	if err != nil {
+		return err
+	}
+	return r.objects.Put(ctx, indexFile, append(head, tx.tail...), false)
+}
+
+// workers returns the number of goroutines for the chunk files of a call. Objects are far away.
+func (r *Regions) workers(n int) []struct{} {
+	const far = 16
+	workers := r.f.workersFor(int64(n))
+	if r.objects != nil {
+		workers = max(workers, min(n, far))
+	}
+	return make([]struct{}, max(1, workers))
+}
+
 // collect returns the state of the finished frame. All chunks have a file.
 func (r *Regions) collect(ctx context.Context, s *snapshot) (*snapshot, error) {
 	n := s.index.n
@@ -116,13 +163,13 @@ func (r *Regions) collect(ctx context.Context, s *snapshot) (*snapshot, error) {
 	if s.checksums.kept() {
 		sums = make([]uint32, n)
 	}
-	err := sched.Each(&r.f.pool.Pool, make([]struct{}, max(1, r.f.workersFor(int64(n)))), n, func(_ struct{}, i int) error {
+	err := sched.Each(&r.f.pool.Pool, r.workers(n), n, func(_ struct{}, i int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		x, err := r.examine(s, i)
+		x, err := r.examine(ctx, s, i)
 		if err == nil && sums != nil && x.e >= 0 {
-			sums[i], err = r.checksum(i, x.size)
+			sums[i], err = r.checksum(ctx, i, x.size)
 		}
 		list[i], sizes[i] = x.e, x.size
 		return err
@@ -151,19 +198,12 @@ type chunkState struct {
 }
 
 // examine reads the header of the file of chunk i. It returns ErrCorrupt if that is not a chunk of this size.
-func (r *Regions) examine(s *snapshot, i int) (x chunkState, err error) {
-	f, err := storage.OpenFile(r.root, chunkFile(int64(i)), false)
-	if err != nil {
-		return x, err
-	}
-	defer f.Close()
-	if x.size, err = f.Size(); err != nil {
-		return x, err
-	}
+func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState, err error) {
 	fault := func(err error) (chunkState, error) {
 		return x, &Error{Path: r.f.path, Part: "chunk", Chunk: i, Off: int64(i), Err: err}
 	}
-	b, err := storage.ReadAll(f, 0, min(coder.HeaderSize, x.size))
+	var b []byte
+	b, x.size, err = r.files.Get(ctx, chunkFile(int64(i)), coder.HeaderSize)
 	if err != nil {
 		return fault(err)
 	}
@@ -194,7 +234,11 @@ func (r *Regions) examine(s *snapshot, i int) (x chunkState, err error) {
 }
 
 // checksum reads the file of chunk i.
-func (r *Regions) checksum(i int, size int64) (uint32, error) {
+func (r *Regions) checksum(ctx context.Context, i int, size int64) (uint32, error) {
+	if r.objects != nil {
+		b, _, err := r.objects.Get(ctx, chunkFile(int64(i)), size)
+		return crc32c.Checksum(b), err
+	}
 	f, err := storage.OpenFile(r.root, chunkFile(int64(i)), false)
 	if err != nil {
 		return 0, err
@@ -227,48 +271,73 @@ func (r *Regions) publish(next *snapshot) error {
 // cleanUp removes what the finished frame does not use: temporary files, the files of chunks that the index represents,
 // and at last the layout. Without a layout it removes no chunks: the frame may have been edited since.
 func (r *Regions) cleanUp(ctx context.Context, final *snapshot) error {
-	for _, dir := range []string{tempDir, finishDir} {
-		if err := storage.RemoveDir(ctx, r.root, dir); err != nil {
-			return err
+	if r.objects == nil {
+		for _, dir := range []string{tempDir, finishDir} {
+			if err := storage.RemoveDir(ctx, r.root, dir); err != nil {
+				return err
+			}
 		}
 	}
-	_, noLayout := r.root.Lstat(layoutFile)
+	noLayout := r.hasLayout(ctx)
 	if noLayout != nil && !errors.Is(noLayout, fs.ErrNotExist) {
 		return noLayout
 	}
-	files, err := r.root.ReadDir(".")
-	for _, x := range files {
-		n, ok := chunkNumber(x.Name())
-		remove := storage.IsTemp(x.Name())
-		if ok && noLayout == nil && err == nil {
-			remove, err = r.represented(final, n)
+	var names []string
+	for name, err := range r.files.List(ctx) {
+		if err != nil {
+			return err
+		}
+		if n, ok := chunkNumber(name); storage.IsTemp(name) || ok && noLayout == nil && indexes(final, n) {
+			names = append(names, name)
+		}
+	}
+	err := sched.Each(&r.f.pool.Pool, r.workers(len(names)), len(names), func(_ struct{}, i int) (err error) {
+		remove := true
+		if n, ok := chunkNumber(names[i]); ok {
+			remove, err = r.represented(ctx, final, n)
 		}
 		if remove && err == nil {
-			err = r.root.Remove(x.Name())
+			err = r.files.Remove(ctx, names[i])
 		}
 		if errors.Is(err, fs.ErrNotExist) { // another process cleans up
 			err = nil
 		}
-	}
+		return err
+	})
 	if err != nil || noLayout != nil {
 		return err
 	}
 	if err := r.sync(); err != nil {
 		return err
 	}
-	if err := r.root.Remove(layoutFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := r.files.Remove(ctx, layoutFile); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return r.sync()
 }
 
+// hasLayout returns nil if the layout exists, and fs.ErrNotExist if not.
+func (r *Regions) hasLayout(ctx context.Context) (err error) {
+	if r.objects != nil {
+		_, _, err = r.objects.Get(ctx, layoutFile, 0)
+	} else {
+		_, err = r.root.Lstat(layoutFile)
+	}
+	return err
+}
+
+// indexes reports whether the index of s has a special value in place of a chunk file.
+func indexes(s *snapshot, number int64) bool {
+	return number < int64(s.index.n) && s.index.at(int(number)) < 0
+}
+
 // represented reports whether the file of a chunk holds a special value, and the index of s has that in its place. An
 // edit never writes such a file.
-func (r *Regions) represented(s *snapshot, number int64) (bool, error) {
-	if number >= int64(s.index.n) || s.index.at(int(number)) >= 0 {
+func (r *Regions) represented(ctx context.Context, s *snapshot, number int64) (bool, error) {
+	if !indexes(s, number) {
 		return false, nil
 	}
-	x, err := r.examine(s, int(number))
+	x, err := r.examine(ctx, s, int(number))
 	if errors.Is(err, ErrCorrupt) {
 		return false, nil
 	}

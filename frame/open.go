@@ -342,17 +342,17 @@ func (f *Frame) checkMeta(n int64) error {
 
 // written returns the numbers of the chunks of a layout that have a file, in order. While writers rename files over
 // others, some file systems, such as tmpfs, list a name twice or not at all.
-func (f *Frame) written(root storage.Root, s *snapshot) ([]int64, error) {
-	files, err := root.ReadDir(".") // in order
-	if err != nil {
-		return nil, err
-	}
+func written(ctx context.Context, files regionFiles, s *snapshot) ([]int64, error) {
 	var list []int64
-	for _, x := range files {
-		if n, ok := chunkNumber(x.Name()); ok && n < int64(s.index.n) {
+	for name, err := range files.List(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if n, ok := chunkNumber(name); ok && n < int64(s.index.n) {
 			list = append(list, n)
 		}
 	}
+	slices.Sort(list)
 	return slices.Compact(list), nil
 }
 
@@ -365,7 +365,7 @@ func (f *Frame) noIndex(ctx context.Context, root storage.Root) error {
 	if err != nil {
 		return err
 	}
-	have, err := f.written(root, s)
+	have, err := written(ctx, storage.Files{Root: root}, s)
 	if err != nil {
 		return err
 	}

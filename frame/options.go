@@ -34,6 +34,7 @@ type CreateOptions struct {
 	Sparse    bool    // a directory with one file for each chunk; needs a name
 	Overwrite bool    // replace an existing file or frame directory, or the content of Storage
 	Storage   Storage // holds the frame, if the name is empty; closing the frame closes it; nil = memory
+	Objects   Objects // is for CreateRegions: holds the frame, if the name is empty
 
 	// Concurrency is the number of goroutines that a call may use, at most 1024; 0 = GOMAXPROCS.
 	Concurrency int
@@ -51,7 +52,8 @@ type CreateOptions struct {
 	// Postfilter transforms each block after it is decoded, by the same rules. nil = none.
 	Postfilter func(dst, src []byte, b chunk.BlockInfo) error
 
-	sys storage.System // nil = the operating system
+	regions bool           // the call is CreateRegions
+	sys     storage.System // nil = the operating system
 }
 
 // OpenOptions are the settings for opening a frame. A nil *OpenOptions and zero fields are the defaults. No field is
@@ -118,6 +120,9 @@ type OpenOptions struct {
 	// index of 4096 times its stored size holds.
 	MaxChunks int
 
+	// Objects is for OpenRegions: the objects of the frame, if the name is empty.
+	Objects Objects
+
 	Codecs      []codec.Codec      // user codecs, besides the built-in ones
 	UserFilters []chunk.UserFilter // user filters
 	// Prefilter transforms each block before it is encoded: it fills dst, which is as long as src. Several goroutines
@@ -162,6 +167,7 @@ func (o *OpenOptions) settings(p place) (engine.Options, storage.System, error) 
 		{"Verify", o.Verify && regions, "is for reading"},
 		{"RequireChecksums", o.RequireChecksums && regions, "is for reading"},
 		{"Postfilter", o.Postfilter != nil && regions, "is for reading"},
+		{"Objects", o.Objects != nil && !regions, "is for OpenRegions"},
 	})
 	if err == nil {
 		err = checkLocking(o.Locking)
@@ -183,7 +189,9 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		{"Concurrency", o.Concurrency < 0, "is negative"},
 		{"ChunkSize", o.ChunkSize < 0 || o.ChunkSize > chunk.MaxBytes, fmt.Sprintf("is %d, want 0 to %d", o.ChunkSize, chunk.MaxBytes)},
 		{"Storage", o.Storage != nil && name != "", "is in place of a name"},
-		{"Sparse", o.Sparse && name == "", "needs the name of a directory"},
+		{"Objects", o.Objects != nil && !o.regions, "is for CreateRegions"},
+		{"Objects", o.Objects != nil && name != "", "is in place of a name"},
+		{"Sparse", o.Sparse && name == "" && o.Objects == nil, "needs the name of a directory"},
 		{"Locking", o.Locking && name == "", "needs the name of a file or directory"},
 		{"Goal", o.Goal.Check() != nil, "is not a goal"},
 		{"Goal", o.Goal != 0 && compresses(o.Params), "is in place of codec, level, filters, split mode and dictionaries"},

@@ -33,19 +33,32 @@ import (
 // the writing may leave chunk files without content. Finish finds those whose header or length is wrong; Verify finds
 // all.
 //
+// # Objects
+//
+// With Objects in the options, an object store holds the frame, with an object for each file of the directory. Until
+// Finish has written the object chunks.b2frame, a reader finds no frame. Writing a chunk again leaves an object with
+// the same bytes as it is. So a late duplicate changes nothing, and readers of the finished frame do not notice it.
+// NoSync makes no difference.
+//
+// A store cannot keep a writer from replacing an object while Finish runs. If the chunk then has other items, the
+// finished frame may have them or not, and only the writer gets an error. So call Finish when no writer changes items.
+//
 // A Regions is safe for concurrent use.
 type Regions struct {
-	f     *Frame
-	root  storage.Root
-	mu    sync.Mutex
-	final *snapshot // the finished frame, if it is known to be finished
+	f       *Frame
+	root    storage.Root // the directory, or nil
+	objects Objects      // in place of a directory
+	files   regionFiles  // those of root or objects
+	mu      sync.Mutex
+	final   *snapshot // the finished frame, if it is known to be finished
 }
 
 // CreateRegions lays out a frame of nbytes in chunks of o.ChunkSize, in a new directory. If an unfinished frame with
 // the same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise it
 // returns fs.ErrExist for an existing name. With o.Overwrite, CreateRegions replaces an existing frame, even an
-// unfinished one with chunks of other writers, so only one writer may set it. The error wraps ErrParam for BlockTable,
-// Goal, Locking and Storage, which do not apply, or is an error of Create.
+// unfinished one with chunks of other writers, so only one writer may set it. With o.Objects, the name must be empty.
+// The error wraps ErrParam for BlockTable, Goal, Locking and Storage, which do not apply, or is an error of Create or
+// of o.Objects.
 func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
 	if o == nil {
@@ -62,8 +75,11 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 		return nil, err
 	}
 	to := *o
-	to.Sparse = true
+	to.Sparse, to.regions = true, true
 	f, err := prepareNew(ctx, name, &to)
+	if err == nil && o.Objects != nil {
+		return f.createObjects(ctx, nbytes, &to)
+	}
 	if err == nil && o.Overwrite {
 		err = f.checkFree()
 	}
@@ -93,13 +109,14 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 		return nil, err
 	}
 	f.writable, f.fixed = false, true
-	return &Regions{f: f, root: d.root}, nil
+	return &Regions{f: f, root: d.root, files: storage.Files{Root: d.root}}, nil
 }
 
 // openSame opens an unfinished frame that exists, according to exists, if it has this layout.
 func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapshot, exists error) (*Regions, error) {
 	r, err := OpenRegions(ctx, name, &OpenOptions{
-		Concurrency: o.Concurrency, NoSync: o.NoSync, Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, MaxBytes: -1, sys: o.sys,
+		Concurrency: o.Concurrency, NoSync: o.NoSync, Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, MaxBytes: -1,
+		Objects: o.Objects, sys: o.sys,
 	})
 	if err != nil {
 		return nil, exists
@@ -127,7 +144,8 @@ func (s *snapshot) sameLayout(t *snapshot) bool {
 // OpenRegions opens a frame that CreateRegions has laid out, for a writer. If it is finished already, writing a chunk
 // again succeeds if the chunk has the same bytes, and returns fs.ErrExist otherwise. The options must have the codecs,
 // user filters and Prefilter of the frame. Mmap, Locking, Cache, Verify, RequireChecksums and Postfilter do not apply:
-// they return ErrParam. The error wraps ErrFormat if the directory holds no frame, or is an error of Open.
+// they return ErrParam. With o.Objects, the name must be empty. The error wraps ErrFormat if the directory holds no
+// frame, or is an error of Open or of o.Objects.
 func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
 	opts, sys, err := o.settings(placeRegions)
@@ -141,16 +159,23 @@ func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, er
 	if err != nil {
 		return nil, err
 	}
-	root, err := sys.OpenRoot(f.path)
-	if err != nil {
-		return nil, err
+	r := &Regions{f: f}
+	if o != nil && o.Objects != nil {
+		if name != "" {
+			return nil, fmt.Errorf("frame: option Objects is in place of a name: %w", ErrParam)
+		}
+		r.objects, r.files = o.Objects, o.Objects
+	} else {
+		if r.root, err = sys.OpenRoot(f.path); err != nil {
+			return nil, err
+		}
+		r.files = storage.Files{Root: r.root}
 	}
-	r := &Regions{f: f, root: root}
-	s, err := f.loadIndex(ctx, root, layoutFile)
+	s, stored, err := r.load(ctx, layoutFile)
 	index := layoutFile
 	if errors.Is(err, fs.ErrNotExist) { // Finish has removed it
 		index = indexFile
-		if s, err = f.loadIndex(ctx, root, indexFile); errors.Is(err, fs.ErrNotExist) {
+		if s, stored, err = r.load(ctx, indexFile); errors.Is(err, fs.ErrNotExist) {
 			err = f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", layoutFile, ErrFormat))
 		}
 		r.final = s
@@ -159,12 +184,28 @@ func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, er
 		err = f.wrap("header", offChunkSize, corrupt("chunk size %d of a layout", s.chunkSize))
 	}
 	if err != nil {
-		root.Close()
+		if r.root != nil {
+			r.root.Close()
+		}
 		return nil, err
 	}
-	f.startSparse(s, index)
+	if r.objects != nil {
+		f.store = &layoutObject{sparse: sparse{sys: sys, index: index}, objects: r.objects, bytes: stored}
+		f.start(s)
+	} else {
+		f.startSparse(s, index)
+	}
 	f.fixed = true
 	return r, nil
+}
+
+// load reads an index file. It returns fs.ErrNotExist if there is none, and the bytes of an object.
+func (r *Regions) load(ctx context.Context, name string) (*snapshot, *Memory, error) {
+	if r.objects != nil {
+		return r.f.loadObject(ctx, r.objects, name)
+	}
+	s, err := r.f.loadIndex(ctx, r.root, name)
+	return s, nil, err
 }
 
 // Layout returns the layout: a frame with the parameters and metalayers of the frame, in which all chunks are
@@ -234,7 +275,12 @@ func (r *Regions) write(ctx context.Context, encode func(ctx context.Context, b 
 }
 
 // sync makes the names in the directory last.
-func (r *Regions) sync() error { return r.f.store.(*sparse).sync() }
+func (r *Regions) sync() error {
+	if d, ok := r.f.store.(*sparse); ok {
+		return d.sync()
+	}
+	return nil
+}
 
 // put writes a chunk to its file.
 func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.Header) error {
@@ -246,12 +292,15 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 	} else {
 		c = c[:h.CBytes]
 	}
+	if r.objects != nil {
+		return r.putObject(ctx, i, c)
+	}
 	s, err := r.finished(ctx)
 	switch {
 	case err != nil:
 		return err
 	case s != nil:
-		return r.compare(s, i, c)
+		return r.compare(ctx, s, i, c)
 	}
 	err = storage.ReplaceFile(r.root, tempDir, chunkFile(int64(i)), c, r.f.opts.NoSync)
 	if err == nil {
@@ -260,9 +309,9 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 	// Finish removes tempDir when it finds all chunks, so that late writers change nothing. The chunk may also be open
 	// in another process, on a system that then does not rename.
 	if s, e := r.finished(ctx); e == nil && s != nil {
-		return r.compare(s, i, c)
+		return r.compare(ctx, s, i, c)
 	}
-	if r.holds(int64(i), c) {
+	if r.holds(ctx, int64(i), c) {
 		return nil
 	}
 	if _, layout := r.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) && layout == nil {
@@ -271,28 +320,33 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 	return err
 }
 
-// finished returns the state of the finished frame, or nil if it is not finished.
-func (r *Regions) finished(ctx context.Context) (*snapshot, error) {
+// known returns the state of the finished frame if it is known.
+func (r *Regions) known() *snapshot {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.final != nil {
-		return r.final, nil
+	return r.final
+}
+
+// finished returns the state of the finished frame, or nil if it is not finished.
+func (r *Regions) finished(ctx context.Context) (*snapshot, error) {
+	if s := r.known(); s != nil {
+		return s, nil
 	}
-	if _, err := r.root.Lstat(indexFile); errors.Is(err, fs.ErrNotExist) {
+	s, _, err := r.load(ctx, indexFile)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	} else if err != nil {
-		return nil, err
 	}
-	s, err := r.f.loadIndex(ctx, r.root, indexFile)
 	if err != nil {
 		return nil, err
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.final = s
 	return s, nil
 }
 
 // compare returns fs.ErrExist if chunk i of the finished frame does not have the bytes c.
-func (r *Regions) compare(s *snapshot, i int, c []byte) error {
+func (r *Regions) compare(ctx context.Context, s *snapshot, i int, c []byte) error {
 	if err := r.f.checkChunk(s, i); err != nil {
 		return err
 	}
@@ -302,7 +356,7 @@ func (r *Regions) compare(s *snapshot, i int, c []byte) error {
 	}
 	same := false
 	if special == chunk.Regular {
-		same = r.holds(int64(s.index.at(i)), c)
+		same = r.holds(ctx, int64(s.index.at(i)), c)
 	} else if h, err := coder.ParseHeader(c, int64(len(c))); err == nil {
 		same = h.Special() == special
 	}
@@ -313,17 +367,9 @@ func (r *Regions) compare(s *snapshot, i int, c []byte) error {
 }
 
 // holds reports whether a chunk file has the bytes c.
-func (r *Regions) holds(number int64, c []byte) bool {
-	f, err := storage.OpenFile(r.root, chunkFile(number), false)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if n, err := f.Size(); err != nil || n != int64(len(c)) {
-		return false
-	}
-	b, err := storage.ReadAll(f, 0, int64(len(c)))
-	return err == nil && bytes.Equal(b, c)
+func (r *Regions) holds(ctx context.Context, number int64, c []byte) bool {
+	b, size, err := r.files.Get(ctx, chunkFile(number), int64(len(c)))
+	return err == nil && size == int64(len(c)) && bytes.Equal(b, c)
 }
 
 // Missing ranges over the numbers of the chunks that are not written, in order, and over those whose file has a wrong
@@ -341,7 +387,7 @@ func (r *Regions) Missing(ctx context.Context) iter.Seq2[int, error] {
 		final, err := r.finished(ctx)
 		var have []int64
 		if err == nil && final == nil {
-			have, err = r.f.written(r.root, s)
+			have, err = written(ctx, r.files, s)
 		}
 		if err != nil {
 			yield(0, r.f.orClosed(err))
@@ -351,7 +397,7 @@ func (r *Regions) Missing(ctx context.Context) iter.Seq2[int, error] {
 			missing := len(have) == 0 || have[0] != int64(i)
 			if !missing {
 				have = have[1:]
-				_, err = r.examine(s, i)
+				_, err = r.examine(ctx, s, i)
 				missing = errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)
 			}
 			if err == nil || missing {

@@ -75,6 +75,8 @@ type CreateOptions struct {
 	Overwrite bool
 	// Storage holds the array in place of a file. The name must be empty. Closing the array closes it.
 	Storage frame.Storage
+	// Objects is for CreateRegions: a place in an object store that receives the array. The name must be empty.
+	Objects frame.Objects
 
 	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
 	Concurrency int
@@ -144,6 +146,9 @@ type OpenOptions struct {
 	// MaxChunks limits the number of chunks. 0 selects a limit that the size of the index justifies.
 	MaxChunks int
 
+	// Objects is for OpenRegions: the place of the array in an object store. The name must be empty.
+	Objects frame.Objects
+
 	// Codecs are user codecs, besides the built-in ones. One of them replaces a built-in codec with the same ID.
 	Codecs []codec.Codec
 	// UserFilters are user filters, besides those of the format.
@@ -158,7 +163,7 @@ func (o *OpenOptions) frameOptions() *frame.OpenOptions {
 	return &frame.OpenOptions{
 		Concurrency: o.Concurrency, Cache: o.Cache, Mmap: o.Mmap, Locking: o.Locking, NoSync: o.NoSync,
 		Verify: o.Verify, RequireChecksums: o.RequireChecksums,
-		MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,
+		MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks, Objects: o.Objects,
 		Codecs: o.Codecs, UserFilters: o.UserFilters,
 	}
 }
@@ -174,12 +179,12 @@ func (o *CreateOptions) frameOptions(name string) (frame.CreateOptions, error) {
 	if o.Goal != 0 && o.hasParams() {
 		return frame.CreateOptions{}, paramError("CreateOptions.Goal is in place of Codec, CodecMeta, Level, Filters, Split and Dict")
 	}
-	if o.Overwrite && name == "" && o.Storage == nil {
-		return frame.CreateOptions{}, paramError("CreateOptions.Overwrite applies only to an array with a name or a Storage")
+	if o.Overwrite && name == "" && o.Storage == nil && o.Objects == nil {
+		return frame.CreateOptions{}, paramError("CreateOptions.Overwrite applies only to an array with a name, a Storage or Objects")
 	}
 	return frame.CreateOptions{
 		Params: o.params(), Goal: o.Goal, Meta: o.Meta, Sparse: o.Sparse, Overwrite: o.Overwrite, Checksums: o.Checksums, BlockTable: o.BlockTable,
-		Storage: o.Storage, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
+		Storage: o.Storage, Objects: o.Objects, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
 		Codecs: o.Codecs, UserFilters: o.UserFilters,
 	}, nil
 }

@@ -30,6 +30,10 @@ import (
 //
 // A chunk whose write has returned survives a crash of the program, and a power failure unless NoSync is set. See
 // [frame.Regions]. A Regions is safe for concurrent use.
+//
+// With Objects in the options, the array is in an object store, such as a bucket of package cloud:
+//
+//	r, err := ndarray.OpenRegions(ctx, "", &ndarray.OpenOptions{Objects: bucket.Objects("dir/a.b2nd")})
 type Regions struct {
 	a *Array // the layout
 	r *frame.Regions
