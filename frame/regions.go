@@ -42,6 +42,8 @@ import (
 //
 // A store cannot keep a writer from replacing an object while Finish runs. If the chunk then has other items, the
 // finished frame may have them or not, and only the writer gets an error. So call Finish when no writer changes items.
+// A writer that ends while it writes a chunk of zeros or another repeated item after Finish can leave an object that the
+// finished frame does not use.
 //
 // A Regions is safe for concurrent use.
 type Regions struct {
@@ -293,7 +295,7 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 		c = c[:h.CBytes]
 	}
 	if r.objects != nil {
-		return r.putObject(ctx, i, c)
+		return r.putObject(ctx, i, c, h.Special() != chunk.Regular)
 	}
 	s, err := r.finished(ctx)
 	switch {

@@ -327,28 +327,30 @@ func (r *Regions) layOut(ctx context.Context, layout []byte, overwrite bool) err
 }
 
 // putObject writes a chunk to its object. It looks for the finished frame after it has written: if that exists, Finish
-// may not have seen the object.
-func (r *Regions) putObject(ctx context.Context, i int, c []byte) error {
+// may not have seen the object. special reports whether Finish removes the object, so that it may be written again.
+func (r *Regions) putObject(ctx context.Context, i int, c []byte, special bool) error {
 	if s := r.known(); s != nil {
 		return r.compare(ctx, s, i, c)
 	}
 	name, replaced := chunkFile(int64(i)), false
 	if err := r.objects.Put(ctx, name, c, false); err != nil {
 		// Usually the object exists. Its version must not change if it has these bytes.
-		if r.holds(ctx, int64(i), c) {
+		same := r.holds(ctx, int64(i), c)
+		if same && !special {
 			return nil
 		}
 		s, err := r.finished(ctx)
 		switch {
 		case err != nil:
 			return err
-		case s != nil:
+		case s != nil && !same:
 			return r.compare(ctx, s, i, c)
+		case s == nil && !same:
+			if err := r.objects.Put(ctx, name, c, true); err != nil {
+				return err
+			}
+			replaced = true
 		}
-		if err := r.objects.Put(ctx, name, c, true); err != nil {
-			return err
-		}
-		replaced = true
 	}
 	s, err := r.finished(ctx)
 	switch {
@@ -357,8 +359,11 @@ func (r *Regions) putObject(ctx context.Context, i int, c []byte) error {
 	case replaced:
 		return fmt.Errorf("the frame was finished during the call, and the chunk may have other bytes: %w", errs.ErrExist)
 	}
-	if indexes(s, int64(i)) { // no object existed, because the chunk is special
+	if indexes(s, int64(i)) { // Finish has removed the object, or will
 		if err := r.objects.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.final = nil // so that the next call removes it
 			return err
 		}
 	}

@@ -425,6 +425,40 @@ func TestObjectsRaces(t *testing.T) {
 			s.same(t, want)
 		})
 	}
+	for _, what := range []string{"put 00000000.chunk", "get chunks.b2frame", "remove 00000000.chunk"} {
+		for _, after := range []bool{false, true} {
+			run(fmt.Sprintf("Finish before chunk 0 is put, and %s fails, after the change %v", what, after), func(t *testing.T, s *store, r *frame.Regions) {
+				failed, finished, fails := errors.New("the store has failed"), false, 0
+				var do func(_ int, is string, change func()) error
+				do = func(_ int, is string, change func()) error {
+					if !finished {
+						finished = true
+						finish(t, s)()
+						s.do = do
+					}
+					if is != what || fails > 0 {
+						change()
+						return nil
+					}
+					if fails++; after {
+						change()
+					}
+					return failed
+				}
+				s.do = do
+				if err := r.Write(ctx, 0, regionItems(0)); err != nil {
+					if !errors.Is(err, failed) {
+						t.Error(err)
+					}
+					must(t, r.Write(ctx, 0, regionItems(0)))
+				}
+				if fails != 1 {
+					t.Error("no call has failed")
+				}
+				s.same(t, want)
+			})
+		}
+	}
 	run("Finish before a replacement", func(t *testing.T, s *store, r *frame.Regions) {
 		must(t, r.Write(ctx, 2, regionItems(2)))
 		puts := 0
