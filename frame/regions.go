@@ -313,7 +313,7 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 	if s, e := r.finished(ctx); e == nil && s != nil {
 		return r.compare(ctx, s, i, c)
 	}
-	if r.holds(ctx, int64(i), c) {
+	if same, e := r.holds(ctx, int64(i), c); same && e == nil {
 		return nil
 	}
 	if _, layout := r.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) && layout == nil {
@@ -358,20 +358,23 @@ func (r *Regions) compare(ctx context.Context, s *snapshot, i int, c []byte) err
 	}
 	same := false
 	if special == chunk.Regular {
-		same = r.holds(ctx, int64(s.index.at(i)), c)
+		same, err = r.holds(ctx, int64(s.index.at(i)), c)
 	} else if h, err := coder.ParseHeader(c, int64(len(c))); err == nil {
 		same = h.Special() == special
 	}
-	if !same {
-		return fmt.Errorf("the frame is finished, and the chunk has other bytes: %w", errs.ErrExist)
+	if err == nil && !same {
+		err = fmt.Errorf("the frame is finished, and the chunk has other bytes: %w", errs.ErrExist)
 	}
-	return nil
+	return err
 }
 
-// holds reports whether a chunk file has the bytes c.
-func (r *Regions) holds(ctx context.Context, number int64, c []byte) bool {
+// holds reports whether a chunk file exists and has the bytes c.
+func (r *Regions) holds(ctx context.Context, number int64, c []byte) (bool, error) {
 	b, size, err := r.files.Get(ctx, chunkFile(number), int64(len(c)))
-	return err == nil && size == int64(len(c)) && bytes.Equal(b, c)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return size == int64(len(c)) && bytes.Equal(b, c), err
 }
 
 // Missing ranges over the numbers of the chunks that are not written, in order, and over those whose file has a wrong

@@ -333,19 +333,21 @@ func (r *Regions) putObject(ctx context.Context, i int, c []byte, special bool) 
 		return r.compare(ctx, s, i, c)
 	}
 	name, replaced := chunkFile(int64(i)), false
-	if err := r.objects.Put(ctx, name, c, false); err != nil {
+	if failed := r.objects.Put(ctx, name, c, false); failed != nil {
 		// Usually the object exists. Its version must not change if it has these bytes.
-		same := r.holds(ctx, int64(i), c)
-		if same && !special {
-			return nil
+		same, err := r.holds(ctx, int64(i), c)
+		if err != nil || same && !special {
+			return err
 		}
 		s, err := r.finished(ctx)
 		switch {
 		case err != nil:
 			return err
-		case s != nil && !same:
+		case !same && s != nil:
 			return r.compare(ctx, s, i, c)
-		case s == nil && !same:
+		case !same && !errors.Is(failed, fs.ErrExist):
+			return failed
+		case !same:
 			if err := r.objects.Put(ctx, name, c, true); err != nil {
 				return err
 			}

@@ -459,6 +459,32 @@ func TestObjectsRaces(t *testing.T) {
 			})
 		}
 	}
+	run("a late duplicate whose reads fail", func(t *testing.T, s *store, r *frame.Regions) {
+		failed := errors.New("the store has failed")
+		must(t, fill(r))
+		s.do = func(int, string, func()) error { return failed }
+		if err := r.Write(ctx, 2, regionItems(2)); !errors.Is(err, failed) || errors.Is(err, fs.ErrExist) {
+			t.Errorf("%v, want the error of the store", err)
+		}
+	})
+	run("a write that fails while Finish runs", func(t *testing.T, s *store, r *frame.Regions) {
+		failed, puts := errors.New("the store has failed"), 0
+		s.do = func(_ int, is string, change func()) error {
+			if is == "put 00000002.chunk" {
+				if puts++; puts == 1 {
+					return failed
+				}
+				finish(t, s)()
+			}
+			change()
+			return nil
+		}
+		if err := r.Write(ctx, 2, regionItems(2)); !errors.Is(err, failed) || puts != 1 {
+			t.Errorf("%d puts, %v", puts, err)
+		}
+		must(t, r.Write(ctx, 2, regionItems(2)))
+		s.same(t, want)
+	})
 	run("Finish before a replacement", func(t *testing.T, s *store, r *frame.Regions) {
 		must(t, r.Write(ctx, 2, regionItems(2)))
 		puts := 0
