@@ -161,7 +161,8 @@ func (b *Bucket) writeError(key string, err error) error {
 		return nil
 	}
 	status := b.driver.Status(err)
-	if status == http.StatusPreconditionFailed || gcerrors.Code(err) == gcerrors.FailedPrecondition { // Azure has status 409
+	// Azure has status 409.
+	if status == http.StatusPreconditionFailed || gcerrors.Code(err) == gcerrors.FailedPrecondition {
 		err = fmt.Errorf("%w: %w", err, fs.ErrExist)
 	} else {
 		err = b.wrap(err, false)

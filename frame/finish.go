@@ -2,9 +2,11 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"slices"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -342,4 +345,154 @@ func (r *Regions) represented(ctx context.Context, s *snapshot, number int64) (b
 		return false, nil
 	}
 	return x.e < 0, err
+}
+
+// layoutObject is the store of the layout of Regions in Objects. A commit keeps the layout in memory.
+type layoutObject struct {
+	sparse
+	objects Objects
+	bytes   *Memory // layoutFile, or indexFile if the frame is finished
+}
+
+func (d *layoutObject) commit(tx *transaction) error {
+	head, err := d.header(tx)
+	d.bytes = NewMemory(append(head, tx.tail...))
+	return err
+}
+
+func (d *layoutObject) open(*snapshot, io.ReaderAt, entry, entry) (source, error) {
+	return source{}, fmt.Errorf("the layout of Regions has no chunks; open the finished frame with OpenSource: %w", errors.ErrUnsupported)
+}
+
+func (d *layoutObject) stored(*snapshot, int64) int64 { return 0 }
+
+func (d *layoutObject) size(*snapshot) (int64, error) { return d.bytes.Size() }
+
+func (d *layoutObject) reopen(ctx context.Context, _ bool) (r reopened, err error) {
+	r.same = true
+	b, size, err := d.objects.Get(ctx, d.index, maxIndex)
+	r.src, r.size = NewMemory(b), size
+	return r, err
+}
+
+// maxIndex is more than the size of an index file.
+const maxIndex = 4 * int64(chunk.MaxBytes)
+
+// loadObject reads an index file in Objects. It returns fs.ErrNotExist if there is none.
+func (f *Frame) loadObject(ctx context.Context, o Objects, name string) (*snapshot, *Memory, error) {
+	b, size, err := o.Get(ctx, name, maxIndex)
+	if err != nil {
+		return nil, nil, err
+	}
+	if size != int64(len(b)) {
+		return nil, nil, f.wrap("index", -1, fmt.Errorf("%s has %d bytes: %w", name, size, ErrTooLarge))
+	}
+	m := NewMemory(b)
+	s, err := f.load(ctx, m, size)
+	if err == nil && !s.sparse {
+		err = f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
+	}
+	return s, m, err
+}
+
+// createObjects is CreateRegions for a frame of prepareNew.
+func (f *Frame) createObjects(ctx context.Context, nbytes int64, o *CreateOptions) (*Regions, error) {
+	d := &layoutObject{sparse: sparse{sys: f.sys, index: layoutFile}, objects: o.Objects}
+	f.store = d
+	f, err := f.create(ctx, func(b *Batch) error { return b.fillSpecial(nbytes, chunk.Uninit) })
+	if err != nil {
+		return nil, err
+	}
+	f.writable, f.fixed = false, true
+	r := &Regions{f: f, objects: o.Objects, files: o.Objects}
+	err = r.layOut(ctx, d.bytes.Bytes(), o.Overwrite)
+	if err == nil {
+		return r, nil
+	}
+	layout := f.current()
+	f.Close()
+	if errors.Is(err, fs.ErrExist) && !o.Overwrite {
+		return openSame(ctx, "", o, layout, err)
+	}
+	return nil, err
+}
+
+// layOut writes the layout. If the objects of a frame exist, it returns fs.ErrExist, or removes them.
+func (r *Regions) layOut(ctx context.Context, layout []byte, overwrite bool) error {
+	exists := r.f.wrap("objects", -1, errs.ErrExist)
+	var old []string
+	for name, err := range r.objects.List(ctx) {
+		if err != nil {
+			return err
+		}
+		if _, ok := chunkNumber(name); !ok && name != layoutFile && name != indexFile {
+			continue
+		}
+		if !overwrite {
+			return exists
+		}
+		if old = append(old, name); name == indexFile { // it is removed first, because it references the others
+			old[0], old[len(old)-1] = name, old[0]
+		}
+	}
+	for _, name := range old {
+		if err := r.objects.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if err := r.objects.Put(ctx, layoutFile, layout, overwrite); err != nil {
+		return err
+	}
+	// Since List, other writers may have laid out and finished the frame, which removes their layout.
+	final, err := r.finished(ctx)
+	if final == nil || err != nil {
+		return err
+	}
+	return cmp.Or(r.objects.Remove(ctx, layoutFile), exists)
+}
+
+// putObject writes a chunk to its object. It looks for the finished frame after it has written: if that exists, Finish
+// may not have seen the object. special reports whether Finish removes the object, so that it may be written again.
+func (r *Regions) putObject(ctx context.Context, i int, c []byte, special bool) error {
+	if s := r.known(); s != nil {
+		return r.compare(ctx, s, i, c)
+	}
+	name, replaced := chunkFile(int64(i)), false
+	if failed := r.objects.Put(ctx, name, c, false); failed != nil {
+		// Usually the object exists. Its version must not change if it has these bytes.
+		same, err := r.holds(ctx, int64(i), c)
+		if err != nil || same && !special {
+			return err
+		}
+		s, err := r.finished(ctx)
+		switch {
+		case err != nil:
+			return err
+		case !same && s != nil:
+			return r.compare(ctx, s, i, c)
+		case !same && !errors.Is(failed, fs.ErrExist):
+			return failed
+		case !same:
+			if err := r.objects.Put(ctx, name, c, true); err != nil {
+				return err
+			}
+			replaced = true
+		}
+	}
+	s, err := r.finished(ctx)
+	switch {
+	case err != nil || s == nil:
+		return err
+	case replaced:
+		return fmt.Errorf("the frame was finished during the call, and the chunk may have other bytes: %w", errs.ErrExist)
+	}
+	if indexes(s, int64(i)) { // Finish has removed the object, or will
+		if err := r.objects.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.final = nil // so that the next call removes it
+			return err
+		}
+	}
+	return r.compare(ctx, s, i, c)
 }

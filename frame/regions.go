@@ -42,8 +42,8 @@ import (
 //
 // A store cannot keep a writer from replacing an object while Finish runs. If the chunk then has other items, the
 // finished frame may have them or not, and only the writer gets an error. So call Finish when no writer changes items.
-// A writer that ends while it writes a chunk of zeros or another repeated item after Finish can leave an object that the
-// finished frame does not use.
+// A writer that ends while it writes a chunk of zeros or another repeated item after Finish can leave an object that
+// the finished frame does not use.
 //
 // A Regions is safe for concurrent use.
 type Regions struct {

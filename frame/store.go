@@ -3,6 +3,7 @@ package frame
 import (
 	"context"
 	"io"
+	"iter"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -153,4 +154,30 @@ func (l *sizeEstimate) left() int64 {
 		return 0
 	}
 	return int64(float64(l.stored) / float64(l.content) * float64(l.all-l.content) * 17 / 16)
+}
+
+// Objects is a place for the objects of a frame in an object store: see [Regions]. Names have no slashes. Usually they
+// are keys below a prefix, as in package cloud. Several goroutines call its methods at the same time.
+//
+// An object appears completely or not at all, and Put replaces it in one step. Get and List see what was put and
+// removed before, also by other processes.
+type Objects interface {
+	// Put writes an object. If the object exists and replace is not set, Put returns an error that wraps fs.ErrExist.
+	// It does not retain data. If the store cannot compare and write in one step, Put may replace an object that
+	// appears during the call.
+	Put(ctx context.Context, name string, data []byte, replace bool) error
+	// Get returns the first n bytes of an object, or all if it has fewer, and its size. The error wraps fs.ErrNotExist
+	// if there is no object.
+	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
+	// List ranges over the names of all objects, in any order. The first error ends the loop.
+	List(ctx context.Context) iter.Seq2[string, error]
+	// Remove removes an object. The error wraps fs.ErrNotExist if there is no object.
+	Remove(ctx context.Context, name string) error
+}
+
+// regionFiles is what Regions needs of a directory or of Objects, besides writing.
+type regionFiles interface {
+	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
+	List(ctx context.Context) iter.Seq2[string, error]
+	Remove(ctx context.Context, name string) error
 }

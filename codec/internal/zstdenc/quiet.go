@@ -84,8 +84,8 @@ func (q *quiet) flat(b []byte) bool {
 	return 256*sum < n*n+384*n
 }
 
-// repeats reports whether it finds a long enough match inside src[start:end]. Most pieces that compress have one after few
-// bytes, which saves the time for counting bytes and for the large table.
+// repeats reports whether it finds a long enough match inside src[start:end]. Most pieces that compress have one after
+// few bytes, which saves the time for counting bytes and for the large table.
 func (q *quiet) repeats(src []byte, start, end int) bool {
 	for at := start; at+8 <= end; at++ {
 		v := load64(src, at)

@@ -322,8 +322,8 @@ func TestObjects(t *testing.T) {
 	s.same(t, want)
 }
 
-// TestObjectsFaults lets each call of the store fail, or the process end there, before or after the change. What was
-// written is not lost, and after another run the objects are those of a directory.
+// TestObjectsFaults lets each call of the store fail, or the process end there, before or after the change. No stored
+// chunk is lost, and after another run the objects are those of a directory.
 func TestObjectsFaults(t *testing.T) {
 	ctx, want := t.Context(), filesOfRegions(t)
 	failed := errors.New("the store has failed")
