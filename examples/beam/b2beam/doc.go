@@ -17,7 +17,7 @@
 // # Storage
 //
 // Arrays are read from local paths, from file systems that all workers share, and from http and https URLs. They are
-// written to local paths and shared file systems.
+// written to local paths and shared file systems, not to object stores.
 //
 // # Retries
 //

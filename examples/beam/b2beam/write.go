@@ -27,7 +27,7 @@ func init() {
 //
 // A tile must consist of whole chunks, of the shape o.Chunks or, if that is nil, of the automatic shape. Tiles of Read
 // do if the new chunks are the old ones, or divide ReadOptions.Tile. See Rechunk for others. o.Overwrite, Storage,
-// Codecs and UserFilters do not apply: Write panics. The attributes of o are those of every array. An array without
+// Objects, Codecs and UserFilters do not apply: Write panics. The attributes of o are those of every array. An array without
 // items has no tiles, and is not written.
 //
 // A pipeline that has failed can be run again: it writes all chunks again and finishes the array. An array that is
@@ -35,8 +35,8 @@ func init() {
 func Write(s beam.Scope, dir string, tiles beam.PCollection, o *ndarray.CreateOptions) beam.PCollection {
 	s = s.Scope("b2beam.Write")
 	opts := options(o)
-	if opts.Overwrite || opts.Storage != nil || opts.Codecs != nil || opts.UserFilters != nil {
-		panic("b2beam: the options Overwrite, Storage, Codecs and UserFilters do not apply to Write")
+	if opts.Overwrite || opts.Storage != nil || opts.Objects != nil || opts.Codecs != nil || opts.UserFilters != nil {
+		panic("b2beam: the options Overwrite, Storage, Objects, Codecs and UserFilters do not apply to Write")
 	}
 	if opts.Concurrency == 0 {
 		opts.Concurrency = 1 // a runner processes several tiles at a time
