@@ -92,28 +92,9 @@ func (x *objects) read(ctx context.Context, key string, n int64) (data []byte, s
 // List implements frame.Objects.
 func (x *objects) List(ctx context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
-		ctx := given(ctx)
-		o := &blob.ListOptions{Prefix: x.prefix, Delimiter: "/"}
 		for token := blob.FirstPageToken; len(token) > 0; {
-			var page []*blob.ListObject
-			var err error
-			const tries = 3 // fileblob fails if an object is removed during the call
-			for range tries {
-				var next []byte
-				if err = ctx.Err(); err != nil {
-					break
-				}
-				if page, next, err = x.b.ListPage(ctx, token, 1000, o); err == nil {
-					token = next
-				}
-				if gcerrors.Code(err) != gcerrors.NotFound {
-					break
-				}
-			}
+			page, next, err := x.page(given(ctx), token)
 			if err != nil {
-				if ctx.Err() == nil {
-					err = x.b.readError(x.prefix, x.b.wrap(err, false))
-				}
 				yield("", err)
 				return
 			}
@@ -122,8 +103,27 @@ func (x *objects) List(ctx context.Context) iter.Seq2[string, error] {
 					return
 				}
 			}
+			token = next
 		}
 	}
+}
+
+// page returns a page of List, and the token of the next page.
+func (x *objects) page(ctx context.Context, token []byte) (page []*blob.ListObject, next []byte, err error) {
+	const tries = 3 // fileblob fails if an object is removed during the call
+	for range tries {
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
+		}
+		page, next, err = x.b.ListPage(ctx, token, 1000, &blob.ListOptions{Prefix: x.prefix, Delimiter: "/"})
+		if err == nil {
+			return page, next, nil
+		}
+		if gcerrors.Code(err) != gcerrors.NotFound {
+			break
+		}
+	}
+	return nil, nil, x.b.readError(x.prefix, x.b.wrap(err, false))
 }
 
 // Remove implements frame.Objects.

@@ -28,11 +28,11 @@ func TestRegions(t *testing.T) {
 		}
 		b := New(inner, "file:///bucket", nil)
 		defer b.Close()
-		do(t, b, 20)
+		do(t, b, 10)
 	})
 	t.Run("mem", func(t *testing.T) {
 		b := New(memblob.OpenBucket(nil), "mem://bucket", nil)
 		defer b.Close()
-		do(t, b, 200)
+		do(t, b, 60)
 	})
 }
