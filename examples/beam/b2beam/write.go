@@ -27,8 +27,8 @@ func init() {
 //
 // A tile must consist of whole chunks, of the shape o.Chunks or, if that is nil, of the automatic shape. Tiles of Read
 // do if the new chunks are the old ones, or divide ReadOptions.Tile. See Rechunk for others. o.Overwrite, Storage,
-// Objects, Codecs and UserFilters do not apply: Write panics. The attributes of o are those of every array. An array without
-// items has no tiles, and is not written.
+// Objects, Codecs and UserFilters do not apply: Write panics. The attributes of o are those of every array. An array
+// without items has no tiles, and is not written.
 //
 // A pipeline that has failed can be run again: it writes all chunks again and finishes the array. An array that is
 // finished already must have the same layout and the same bytes; otherwise the pipeline fails with fs.ErrExist.
