@@ -48,6 +48,10 @@
 //
 //	src, err := s3.OpenDir(ctx, "s3://bucket/a.b2nd/", nil)
 //
-// Buckets are not a place to edit sparse frames. Copy the directory there with any tool, with the index,
-// chunks.b2frame, last.
+// [Bucket.Objects] is the option with which ndarray.CreateRegions and OpenRegions write one: several programs write
+// chunks at the same time, and Finish writes the index when all chunks are written. A program that is killed while it
+// uploads a chunk of 16 MiB or more to S3 can leave parts of an upload, which a lifecycle rule of the bucket removes.
+//
+// Buckets are not a place to edit sparse frames. Any tool can copy a directory there, with the index, chunks.b2frame,
+// last.
 package cloud
