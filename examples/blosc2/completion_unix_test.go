@@ -104,15 +104,16 @@ func TestZshCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Each line is listed without being completed, and then cleared. A comment of the list follows.
-	send("PROMPT='% '; fpath=($PWD/scripts $fpath); autoload -Uz compinit; compinit -D -u; LISTMAX=10000; bindkey '^T' list-choices; unsetopt beep; " +
+	// Each line is listed without being completed, and then cleared. A comment of the list follows. Before a prompt, the
+	// terminal would handle the keys, not zsh.
+	send("PROMPT='>>> '; fpath=($PWD/scripts $fpath); autoload -Uz compinit; compinit -D -u; LISTMAX=10000; bindkey '^T' list-choices; unsetopt beep; " +
 		"setopt interactive_comments no_always_last_prompt; echo REA''DY\n")
-	s.wait(t, "READY")
+	s.wait(t, `(?s)READY\r?\n.*>>> `)
 	for i, x := range completions {
 		before := len(s.String())
 		send(x.words + "\x14")
 		send("\x15echo END''" + fmt.Sprint(i) + "\n")
-		s.wait(t, fmt.Sprintf(`(?m)END%d\r?\n`, i))
+		s.wait(t, fmt.Sprintf(`(?s)END%d\r?\n.*>>> `, i))
 		_, list, _ := strings.Cut(s.String()[before:], x.words)
 		list, _, _ = strings.Cut(list, "echo END")
 		checkOffered(t, i, strings.Fields(list))
