@@ -104,8 +104,8 @@ func TestZshCompletion(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Each line is listed without being completed, and then cleared. A comment of the list follows. Before a prompt, the
-	// terminal would handle the keys, not zsh.
+	// Each line is listed without being completed, and then cleared. A comment of the list follows. Before a prompt,
+	// the terminal would handle the keys, not zsh.
 	send("PROMPT='>>> '; fpath=($PWD/scripts $fpath); autoload -Uz compinit; compinit -D -u; LISTMAX=10000; bindkey '^T' list-choices; unsetopt beep; " +
 		"setopt interactive_comments no_always_last_prompt; echo REA''DY\n")
 	s.wait(t, `(?s)READY\r?\n.*>>> `)
