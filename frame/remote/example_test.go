@@ -143,3 +143,27 @@ func ExampleObject_ReadRanges() {
 	// range 0 from byte 0: "\xa8b2frame"
 	// range 1 from byte 0: "\x12"
 }
+
+// A sparse frame is a directory with a file for each chunk. Any server of files will do.
+func ExampleOpenDir() {
+	server := httptest.NewServer(http.FileServer(http.Dir("../../testdata/python-blosc2")))
+	defer server.Close()
+	ctx := context.Background()
+
+	dir, err := remote.OpenDir(ctx, server.URL+"/schunk_append_s/", nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer dir.Close()
+	f, err := frame.OpenSource(ctx, dir, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	chunk, err := f.ReadChunk(ctx, nil, 1)
+	fmt.Println(f.NumChunks(), "chunks, one of", len(chunk), "bytes", err)
+	// Output:
+	// 6 chunks, one of 4000 bytes <nil>
+}
