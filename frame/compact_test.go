@@ -30,7 +30,11 @@ func fileSize(t testing.TB, name string) int64 {
 
 // TestCompact edits frames at random and compacts them between the edits, while a view keeps an old state in use.
 func TestCompact(t *testing.T) {
-	for seed := range uint64(12) {
+	seeds := uint64(12)
+	if testing.Short() {
+		seeds = 4 // each kind, with each size of chunks
+	}
+	for seed := range seeds {
 		kind := []string{"file", "sparse"}[seed%2]
 		common := []int{0, 64}[seed/2%2]
 		t.Run(fmt.Sprintf("%s/%d", kind, seed), func(t *testing.T) {
@@ -274,7 +278,11 @@ func TestCompactReaders(t *testing.T) {
 			}
 		})
 	}
-	for i := range 150 {
+	updates := 150
+	if testing.Short() {
+		updates = 45
+	}
+	for i := range updates {
 		p := small(i % 50)
 		p[0] = byte(i)
 		must(t, one(f).Update(i%50, p))

@@ -318,8 +318,8 @@ func TestSpaceAppend(t *testing.T) {
 		{400, 1, 2, true},
 	} {
 		t.Run(fmt.Sprintf("%d-reopen-%d-update-%v", c.chunks, c.reopen, c.doesUpd), func(t *testing.T) {
-			if race.Enabled {
-				c.chunks /= 5 // one goroutine: nothing to race with
+			if testing.Short() || race.Enabled {
+				c.chunks /= 5
 			}
 			name := filepath.Join(t.TempDir(), "x.b2frame")
 			o := &options{Params: chunk.Params{TypeSize: 4, Codec: codec.FromCode(1)}, NoSync: true, Concurrency: 1}

@@ -144,7 +144,7 @@ func heldBy(f *Frame, models ...*model) error {
 // torn. The frame must be that before or after the commit that was under way. See TestCrashLongHeader for headers that
 // are larger than what a disk writes in one piece.
 func TestCrash(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range uint64(programs(t, 10)) {
 		common := []int{64, 0}[seed%2]
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 5))

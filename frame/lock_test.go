@@ -126,6 +126,10 @@ func TestLockedAppends(t *testing.T) {
 // fail only with ErrChanged, and only through a handle that edits.
 func TestLockedReaders(t *testing.T) {
 	const items = 10
+	states := 150
+	if testing.Short() {
+		states = 40
+	}
 	lockable(t, func(t *testing.T, name string, o *options) {
 		stop := make(chan struct{})
 		var wg, writers sync.WaitGroup
@@ -162,7 +166,7 @@ func TestLockedReaders(t *testing.T) {
 			f := reopen(t, name, o)
 			wg.Go(func() { reader(f, true) })
 			writers.Go(func() {
-				for state := range 150 {
+				for state := range states {
 					if err := replaceAll(f, 100*w+state, (state+3*w)%7, items); err != nil {
 						t.Error(err)
 						return

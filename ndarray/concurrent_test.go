@@ -189,7 +189,7 @@ func TestCancel(t *testing.T) {
 	o := &CreateOptions{Chunks: []int64{5, 8}, Blocks: []int64{3, 8}}
 	o.Codec = codec.LZ4 // it needs little memory
 	step := int64(1)
-	if race.Enabled {
+	if testing.Short() || race.Enabled {
 		step = 9
 	}
 	for what, f := range map[string]func(ctx context.Context, a *Array) error{

@@ -200,11 +200,8 @@ func randomFarReader(t testing.TB, rng *rand.Rand, a, b *Array) (x, y Reader) {
 // a read from memory. The source may fail.
 func TestFar(t *testing.T) {
 	rounds := 300
-	switch {
-	case race.Enabled:
+	if testing.Short() || race.Enabled {
 		rounds = 20
-	case testing.Short():
-		rounds = 60
 	}
 	for i := range rounds {
 		testFar(t, rand.New(rand.NewPCG(uint64(i), 1)))
@@ -465,8 +462,11 @@ func TestFarWindows(t *testing.T) {
 // TestFarCorrupt compares reads of damaged arrays with reads from memory.
 func TestFarCorrupt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
-	failed := 0
-	for range 100 {
+	failed, arrays := 0, 100
+	if testing.Short() {
+		arrays = 25
+	}
+	for range arrays {
 		good := randomFarArray(t, rng)
 		data := stored(t, good)
 		chunks := int(good.Frame().Info().CBytes)
@@ -497,7 +497,7 @@ func TestFarCorrupt(t *testing.T) {
 		a.Close()
 		local.Close()
 	}
-	if failed < 20 {
+	if failed < arrays/5 {
 		t.Errorf("only %d reads have failed", failed)
 	}
 }
