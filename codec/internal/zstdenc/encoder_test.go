@@ -2,6 +2,7 @@ package zstdenc
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand"
 	"testing"
@@ -213,6 +214,21 @@ func TestBehindNoise(t *testing.T) {
 		if n := NewEncoder(level).Encode(dst, src); n > most {
 			t.Errorf("level %d: %d bytes, want at most %d", level, n, most)
 		}
+	}
+}
+
+// TestShortMatches checks that the optimal parse finds the matches of numbers that count up: three bytes of each repeat
+// those at the same distance as the three bytes before. A walk that weighs one match alone takes none of them.
+func TestShortMatches(t *testing.T) {
+	src := make([]byte, 512<<10)
+	for i := 0; i < len(src); i += 4 {
+		binary.LittleEndian.PutUint32(src[i:], uint32(i/4))
+	}
+	dst := make([]byte, room(len(src)))
+	n := NewEncoder(9).Encode(dst, src)
+	newDecoders(t).check(t, dst[:n], src)
+	if most := len(src) / 10; n > most {
+		t.Errorf("%d bytes take %d, want at most %d", len(src), n, most)
 	}
 }
 

@@ -10,6 +10,10 @@ type optimal struct {
 	literal [256]uint32 // counts
 	codes   [3][64]uint32
 	ready   bool // there are counts of a previous block
+
+	// The first path of insist.
+	sequences []sequence
+	text      []byte
 }
 
 // node is a position in a block and the cheapest path to it.
@@ -63,7 +67,56 @@ func (e *Encoder) parse(start, end int) {
 		}
 	}
 	o.sample(e)
+	if n := end - start; len(e.sequences) < n>>6 && len(e.finder.found) > n>>2 {
+		o.insist(e, start, end)
+	}
 	e.setRepeats()
+}
+
+// insist looks for a path with many short matches where parse found one with hardly any. Short matches are cheap if
+// there are many of them, with the same codes. But a walk with the prices of a few never takes the first. So the walk
+// here starts with expensive literals. A worse path is dropped.
+func (o *optimal) insist(e *Encoder, start, end int) {
+	cost, codes, literal := o.entropy(), o.codes, o.literal
+	o.sequences, o.text = append(o.sequences[:0], e.sequences...), append(o.text[:0], e.text...)
+	o.prices.set(&o.literal, &firstCodes)
+	for i := range o.prices.literal {
+		o.prices.literal[i] *= 2
+	}
+	o.walk(e, start, end)
+	o.collect(e, start, end)
+	o.sample(e)
+	o.prices.set(&o.literal, &o.codes)
+	o.walk(e, start, end)
+	o.collect(e, start, end)
+	o.sample(e)
+	if o.entropy() >= cost {
+		o.codes, o.literal = codes, literal
+		e.sequences, e.text = append(e.sequences[:0], o.sequences...), append(e.text[:0], o.text...)
+	}
+}
+
+// entropy returns the cost of the counted literals and sequences in ideal codes.
+func (o *optimal) entropy() uint64 {
+	total := uint32(0)
+	for _, c := range o.literal {
+		total += c
+	}
+	sum := uint64(0)
+	if total > 0 {
+		sum = entropy(o.literal[:], total)
+	}
+	for which, codes := range &o.codes {
+		total := uint32(0)
+		for code, c := range codes {
+			total += c
+			sum += uint64(c) * extraBits(which, code) * oneBit
+		}
+		if total > 0 {
+			sum += entropy(codes[:], total)
+		}
+	}
+	return sum
 }
 
 // sample counts the codes in the sequences and literals of the encoder.
@@ -76,6 +129,17 @@ func (o *optimal) sample(e *Encoder) {
 		o.codes[matchOffsets][offsetCode(s.offset)]++
 		o.codes[matchLengths][matchCode(s.length-minMatch)&63]++
 	}
+}
+
+// extraBits returns the number of bits after a code.
+func extraBits(which, code int) uint64 {
+	switch which {
+	case literalLengths:
+		return uint64(literalBits[code])
+	case matchLengths:
+		return uint64(matchBits[code])
+	}
+	return uint64(code)
 }
 
 // walk sets the nodes of a block, starting at the first: it tries every step from each node.
