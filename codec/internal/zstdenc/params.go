@@ -87,7 +87,7 @@ var best = params{strategy: optimalParse, searchLog: 8, minMatch: 3, maxStep: 1,
 func same(p params) [4]params { return [4]params{p, p, p, p} }
 
 // again are the parameters of the second search for blocks that compress well.
-var again = params{strategy: lazy2Match, searchLog: 4, minMatch: 4, maxStep: 512}
+var again = params{strategy: greedyMatch, searchLog: 3, minMatch: 4, maxStep: 512}
 
 // paramsFor returns the parameters for an input of n bytes, and for its blocks that compress well.
 func paramsFor(level, n int) (first, second params) {
