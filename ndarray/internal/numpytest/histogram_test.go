@@ -42,7 +42,14 @@ func TestCountsAsNumPy(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(7, 2))
 	cases := map[string]int{}
-	for _, line := range golden.Lines(t, "testdata/counts.txt.gz") {
+	part := 1 // one line of each part runs
+	if testing.Short() {
+		part = 4
+	}
+	for i, line := range golden.Lines(t, "testdata/counts.txt.gz") {
+		if i%part > 0 {
+			continue
+		}
 		c := strings.Split(line, ";")
 		shape := golden.Ints(t, c[2])
 		data, err := hex.DecodeString(c[3])
@@ -71,7 +78,7 @@ func TestCountsAsNumPy(t *testing.T) {
 		}
 		a.Close()
 	}
-	if cases["histogram"] < 900 || cases["quantile"] < 900 {
+	if cases["histogram"] < 900/part || cases["quantile"] < 900/part {
 		t.Error(cases)
 	}
 }

@@ -178,8 +178,14 @@ func TestNaNAsNumPy(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(7, 1))
 	ops := map[string]ndarray.Op{"prod": ndarray.OpProd, "var": ndarray.OpVar}
-	cases, none := 0, 0
-	for _, line := range golden.Lines(t, "testdata/nan.txt.gz") {
+	cases, none, part := 0, 0, 1 // one line of each part runs
+	if testing.Short() {
+		part = 3
+	}
+	for i, line := range golden.Lines(t, "testdata/nan.txt.gz") {
+		if i%part > 0 {
+			continue
+		}
 		c := strings.Split(line, ";")
 		op, ok := opNames[c[0]]
 		if !ok {
@@ -228,7 +234,7 @@ func TestNaNAsNumPy(t *testing.T) {
 			t.Errorf("%s: %v %v %x", line, got.Shape(), got.DType(), b)
 		}
 	}
-	if cases < 3200 || none < 50 {
+	if cases < 3200/part || none < 50/part {
 		t.Errorf("%d cases, %d of them without items", cases, none)
 	}
 }
