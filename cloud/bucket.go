@@ -47,9 +47,18 @@ func New(b *blob.Bucket, url string, d Driver) *Bucket {
 func OpenBucket(ctx context.Context, url string, d Driver) (*Bucket, error) {
 	b, err := blob.OpenBucket(given(ctx), url)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", err, frame.ErrParam)
+		return nil, fmt.Errorf("%w: %w", withoutQuery(err, url), frame.ErrParam)
 	}
 	return New(b, url, d), nil
+}
+
+// withoutQuery removes the query of a URL from an error, because it may hold a secret. Drivers show the URL.
+func withoutQuery(err error, url string) error {
+	_, query, _ := strings.Cut(url, "?")
+	if query == "" || !strings.Contains(err.Error(), query) {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "?"+query, ""))
 }
 
 // given returns ctx, or the background context if it is nil, as in the other packages.

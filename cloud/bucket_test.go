@@ -202,6 +202,14 @@ func TestBucketChanged(t *testing.T) {
 	})
 }
 
+// TestNoDriver checks that the error for a URL without a driver does not show its query.
+func TestNoDriver(t *testing.T) {
+	_, err := OpenBucket(t.Context(), "none://bucket?key=secret", nil)
+	if !errors.Is(err, frame.ErrParam) || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+}
+
 // TestBucketErrors checks the errors of reading and writing.
 func TestBucketErrors(t *testing.T) {
 	buckets(t, func(t *testing.T, b *Bucket) {

@@ -18,7 +18,7 @@ import (
 
 var (
 	in     = flag.String("in", "", "files to read, in the order of their names along axis 0: a pattern; empty writes a sample to OUT/sample and reads it")
-	out    = flag.String("out", "", "folder for mean/NAME.b2nd and anomaly/NAME.b2nd, shared by all workers")
+	out    = flag.String("out", "", "folder for mean/NAME.b2nd and anomaly/NAME.b2nd, shared by all workers, or its URL in a bucket")
 	name   = flag.String("name", "data", "name of the new arrays")
 	chunks = flag.String("chunks", "", "chunk shape of the anomaly; -1 is a whole axis. If it is empty, the files must have equal lengths, and the chunks are theirs")
 	memory = flag.Int64("max-memory", 64<<20, "bytes of items that a bundle holds for one step with -chunks")
@@ -50,6 +50,9 @@ func run(ctx context.Context) error {
 		return errors.New("-out is missing")
 	}
 	if *in == "" {
+		if err := cli.SampleFolder(*out); err != nil {
+			return err
+		}
 		if err := cli.SampleDays(ctx, filepath.Join(*out, "sample"), 30); err != nil {
 			return err
 		}
@@ -76,7 +79,7 @@ func run(ctx context.Context) error {
 	return cli.Run(ctx, func(s beam.Scope) error {
 		tiles := b2beam.Read(s, days, nil)
 		mean := b2beam.Reduce(s, ndarray.OpMean, tiles, &ndarray.ReduceOptions{Axes: []int{0}, KeepDims: true, SkipNaN: true})
-		b2beam.Write(s, filepath.Join(*out, "mean"), mean, &ndarray.CreateOptions{Chunks: append([]int64{1}, of[1:]...)})
+		b2beam.Write(s, b2beam.Join(*out, "mean"), mean, &ndarray.CreateOptions{Chunks: append([]int64{1}, of[1:]...)})
 
 		diff := b2beam.Zip(s, subtract, tiles, mean, &b2beam.ZipOptions{Broadcast: []int{0}})
 		if shape == nil {
@@ -84,7 +87,7 @@ func run(ctx context.Context) error {
 		} else {
 			diff = b2beam.Rechunk(s, diff, b2beam.RechunkOptions{Chunks: shape, MaxMemory: *memory})
 		}
-		b2beam.Write(s, filepath.Join(*out, "anomaly"), diff, &ndarray.CreateOptions{Chunks: shape})
+		b2beam.Write(s, b2beam.Join(*out, "anomaly"), diff, &ndarray.CreateOptions{Chunks: shape})
 		return nil
 	})
 }

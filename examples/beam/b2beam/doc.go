@@ -16,8 +16,10 @@
 //
 // # Storage
 //
-// Arrays are read from local paths, from file systems that all workers share, and from http and https URLs. They are
-// written to local paths and shared file systems, not to object stores.
+// Arrays are read from local paths, from file systems that all workers share, from http and https URLs, and from
+// buckets of gocloud.dev/blob. They are written to local paths, to shared file systems, and to buckets as sparse
+// arrays, with an object for each chunk. A program imports the drivers of the buckets that it uses, such as
+// gocloud.dev/blob/s3blob.
 //
 // # Retries
 //

@@ -15,11 +15,15 @@ import (
 
 // File is a stored array, or a part of an array whose parts are in several files.
 type File struct {
-	Name string // name of the array in the pipeline: elements separated by slashes, such as "2024/t2m"
-	Path string // file, directory or URL
+	Name string // of the array in the pipeline: elements separated by slashes, such as "2024/t2m"
 
-	// Version is the version of the object at a URL: its ETag or Last-Modified. If it is empty, Read sets it when the
-	// pipeline begins to read the file. A worker that finds another version fails with ndarray.ErrChanged.
+	// Path is that of a file or a directory, or a URL. The path of the URL of a sparse array ends with a slash, such as
+	// s3://bucket/a.b2nd/?region=eu-west-1.
+	Path string
+
+	// Version is the version of the object at a URL, or of the index of a sparse array: its ETag or Last-Modified. If
+	// it is empty, Read sets it when the pipeline begins to read the file. A worker that finds another version fails
+	// with ndarray.ErrChanged. In a bucket it is the time of the last change, which may have whole seconds.
 	Version string
 
 	// Start is the offset of the file's items in an array of shape Of. Both are empty for a file with the whole array.
@@ -102,20 +106,14 @@ func (f File) place(b ndarray.Box, shape []int64) (Key, []int64) {
 
 // errorf returns an error of a tile of a file.
 func (f File) errorf(b ndarray.Box, err error) error {
-	return fmt.Errorf("b2beam: %v: %s: %w", Key{f.Name, b.Start}, f.Path, err)
-}
-
-// isURL reports whether a path is read over HTTP.
-func isURL(path string) bool {
-	scheme, _, ok := strings.Cut(path, "://")
-	return ok && (strings.EqualFold(scheme, "http") || strings.EqualFold(scheme, "https"))
+	return fmt.Errorf("b2beam: %v: %s: %w", Key{f.Name, b.Start}, shown(f.Path), err)
 }
 
 // cache keeps the array open that was opened last.
 type cache struct {
-	path   string
-	array  *ndarray.Array
-	object *remote.Object
+	path  string
+	array *ndarray.Array
+	src   source // of the array, if it is at a URL
 }
 
 // open returns the array at a path. It reads with one goroutine, because a runner processes several tiles at a time.
@@ -127,8 +125,8 @@ func (c *cache) open(ctx context.Context, path string) (_ *ndarray.Array, err er
 	o := &ndarray.OpenOptions{Concurrency: 1}
 	if !isURL(path) {
 		c.array, err = ndarray.Open(ctx, path, o)
-	} else if c.object, err = remote.Open(ctx, path, nil); err == nil {
-		c.array, err = ndarray.OpenSource(ctx, c.object, o)
+	} else if c.src, err = openSource(ctx, path, nil); err == nil {
+		c.array, err = ndarray.OpenSource(ctx, c.src, o)
 	}
 	if err != nil {
 		c.array = nil
@@ -141,24 +139,24 @@ func (c *cache) open(ctx context.Context, path string) (_ *ndarray.Array, err er
 
 // check returns ErrChanged if the open array is another version of a file.
 func (c *cache) check(f File) error {
-	if c.object == nil || f.Version == "" || c.object.Version() == f.Version {
+	if c.src == nil || f.Version == "" || c.src.Version() == f.Version {
 		return nil
 	}
-	return fmt.Errorf("version %s, want %s: %w", c.object.Version(), f.Version, ndarray.ErrChanged)
+	return fmt.Errorf("version %s, want %s: %w", c.src.Version(), f.Version, ndarray.ErrChanged)
 }
 
 // pinFn sets the versions of files.
 type pinFn struct{}
 
-// ProcessElement emits a file with its version. It reads only objects, because only they have one.
+// ProcessElement emits a file with its version. Only those at URLs have one.
 func (pinFn) ProcessElement(ctx context.Context, f File, emit func(File)) error {
 	if f.Version == "" && isURL(f.Path) {
-		o, err := remote.Open(ctx, f.Path, &remote.Options{Small: true})
+		src, err := openSource(ctx, f.Path, &remote.Options{Small: true})
 		if err != nil {
-			return fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+			return fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 		}
-		f.Version = o.Version()
-		if err := o.Close(); err != nil {
+		f.Version = src.Version()
+		if err := src.Close(); err != nil {
 			return err
 		}
 	}
@@ -172,8 +170,8 @@ func (c *cache) close() error {
 	if c.array != nil {
 		err = c.array.Close()
 	}
-	if c.object != nil {
-		err = errors.Join(err, c.object.Close())
+	if c.src != nil {
+		err = errors.Join(err, c.src.Close())
 	}
 	*c = cache{}
 	return err

@@ -8,11 +8,11 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
-	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
@@ -67,7 +67,7 @@ func (fn *importFn) open(ctx context.Context, f File) (grid, error) {
 		g, err = fn.grid(ctx)
 	}
 	if err != nil {
-		return g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+		return g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}
 	return g, nil
 }
@@ -163,13 +163,13 @@ func (f *items) open(ctx context.Context, path string, raw *Raw) error {
 func (f *items) load(ctx context.Context, path string, raw *Raw) (err error) {
 	var size int64
 	if isURL(path) {
-		obj, err := remote.Open(ctx, path, nil)
+		obj, err := openSource(ctx, path, nil)
 		if err != nil {
 			return err
 		}
 		f.closer, f.src, size = obj, object{ctx, obj}, obj.Size()
 	} else {
-		file, err := os.Open(path)
+		file, err := os.Open(strings.TrimPrefix(path, "file://"))
 		if err != nil {
 			return err
 		}
@@ -239,7 +239,7 @@ func (f *items) read(ctx context.Context, b ndarray.Box) ([]byte, error) {
 func (f *items) readRuns(ctx context.Context, dst []byte, all, b ndarray.Box, size int) error {
 	src := f.src
 	if obj, ok := src.(object); ok {
-		src = object{ctx, obj.Object}
+		src = object{ctx, obj.source}
 	}
 	return runs(b, all, b, int64(size), func(d, s, n int64) error {
 		_, err := src.ReadAt(dst[d:d+n], f.off+s)
@@ -255,10 +255,10 @@ func reversed(b ndarray.Box) ndarray.Box {
 	return c
 }
 
-// object reads an object on a server under the context of a call.
+// object reads an object at a URL under the context of a call.
 type object struct {
 	ctx context.Context
-	*remote.Object
+	source
 }
 
 // ReadAt implements io.ReaderAt.

@@ -76,11 +76,11 @@ type readFn struct {
 func (fn *readFn) open(ctx context.Context, f File) (*ndarray.Array, grid, error) {
 	a, err := fn.arrays.open(ctx, f.Path)
 	if err != nil {
-		return nil, grid{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+		return nil, grid{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}
 	g, err := fn.Options.grid(a.Shape(), a.Chunks(), a.DType().Size)
 	if err != nil {
-		return nil, g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+		return nil, g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}
 	return a, g, nil
 }

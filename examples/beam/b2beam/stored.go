@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
+	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -18,7 +20,7 @@ func init() { beam.RegisterType(reflect.TypeFor[*removeFn]()) }
 // RechunkStored copies stored arrays to a folder, in chunks of another shape. It returns the new arrays, a
 // PCollection<File>, when they are finished. No item passes through the shuffle: workers follow the plan of
 // ndarray.PlanRechunk, which may write arrays below the folder temp between its stages. Each is removed when the array
-// that it is for is finished. All workers must share both folders.
+// that it is for is finished. Either folder is one that all workers share, or the URL of one in a bucket: see Write.
 //
 // A tile has at most o.MaxMemory bytes, and a bundle holds one tile at a time, its compressed form, and the chunks that
 // it decodes. RechunkStored opens each file for its shape, where the pipeline is built, and plans for each combination
@@ -36,7 +38,7 @@ func RechunkStored(ctx context.Context, s beam.Scope, files []File, dir, temp st
 	for _, f := range files {
 		key, plan, err := planFor(ctx, f, o)
 		if err != nil {
-			return beam.PCollection{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, f.Path, err)
+			return beam.PCollection{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 		}
 		if plans[key] == nil {
 			plans[key], order = plan, append(order, key)
@@ -79,7 +81,7 @@ func runPlan(s beam.Scope, files []File, plan []ndarray.RechunkStage, dir, temp 
 	for i, stage := range plan {
 		to, with := dir, o
 		if i < len(plan)-1 {
-			to = filepath.Join(temp, fmt.Sprintf("stage-%d", i+1))
+			to = Join(temp, fmt.Sprintf("stage-%d", i+1))
 			with = ndarray.CreateOptions{Codec: codec.LZ4, NoSync: o.NoSync}
 			temps = append(temps, to)
 		}
@@ -89,23 +91,68 @@ func runPlan(s beam.Scope, files []File, plan []ndarray.RechunkStage, dir, temp 
 	if len(temps) == 0 {
 		return arrays
 	}
-	return beam.ParDo(s, &removeFn{temps}, arrays)
+	return beam.ParDo(s, &removeFn{Dirs: temps}, arrays)
 }
 
 // removeFn removes the arrays that were written between the stages of a plan.
-type removeFn struct{ Dirs []string }
+type removeFn struct {
+	Dirs []string // below one folder
+
+	bucket bucket
+}
 
 // ProcessElement removes the arrays for a finished one, and emits that.
-func (fn *removeFn) ProcessElement(_ context.Context, f File, emit func(File)) error {
+func (fn *removeFn) ProcessElement(ctx context.Context, f File, emit func(File)) error {
 	for _, dir := range fn.Dirs {
-		path, err := arrayPath(dir, f.Name)
-		if err == nil {
-			err = os.RemoveAll(path)
-		}
-		if err != nil {
+		if err := fn.remove(ctx, dir, f.Name); err != nil {
 			return fmt.Errorf("b2beam: array %q: %w", f.Name, err)
 		}
 	}
 	emit(f)
 	return nil
 }
+
+// remove removes an array in a folder, if there is one.
+func (fn *removeFn) remove(ctx context.Context, dir, array string) error {
+	name, err := arrayName(dir, array)
+	if err != nil {
+		return err
+	}
+	if !isURL(name) {
+		return os.RemoveAll(name)
+	}
+	objects, err := fn.bucket.objects(ctx, name)
+	if err != nil {
+		return err
+	}
+	return removeObjects(ctx, objects)
+}
+
+// removeObjects removes all objects, a few at a time.
+func removeObjects(ctx context.Context, objects frame.Objects) error {
+	var mu sync.Mutex
+	var failed error
+	var running sync.WaitGroup
+	slots := make(chan struct{}, 16)
+	for name, err := range objects.List(ctx) {
+		if err != nil {
+			running.Wait()
+			return err
+		}
+		slots <- struct{}{}
+		running.Go(func() {
+			err := objects.Remove(ctx, name)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				mu.Lock()
+				failed = err
+				mu.Unlock()
+			}
+			<-slots
+		})
+	}
+	running.Wait()
+	return failed
+}
+
+// Teardown closes the bucket.
+func (fn *removeFn) Teardown() error { return fn.bucket.close() }

@@ -25,6 +25,11 @@ func init() {
 // the directory dir/2024/t2m.b2nd. It returns the arrays, a PCollection<File>, when they are finished. Until then they
 // cannot be opened.
 //
+// The folder may be one in a bucket, such as s3://bucket/dir?region=eu-west-1. Then a chunk is an object, and the array
+// is at the URL s3://bucket/dir/2024/t2m.b2nd/?region=eu-west-1. The program must import a driver of gocloud.dev/blob
+// for the scheme, such as gocloud.dev/blob/s3blob. Workers take their credentials from where the driver finds them. A
+// name that begins with file:// is a path.
+//
 // A tile must consist of whole chunks, of the shape o.Chunks or, if that is nil, of the automatic shape. Tiles of Read
 // do if the new chunks are the old ones, or divide ReadOptions.Tile. See Rechunk for others. o.Overwrite, Storage,
 // Objects, Codecs and UserFilters do not apply: Write panics. The attributes of o are those of every array. An array
@@ -53,7 +58,7 @@ func Write(s beam.Scope, dir string, tiles beam.PCollection, o *ndarray.CreateOp
 		panic(fmt.Sprintf("b2beam: options of Write: %v", err))
 	}
 	written := beam.ParDo(s, fn, tiles)
-	return beam.ParDo(s, &finishFn{dir}, beam.GroupByKey(s, written))
+	return beam.ParDo(s, &finishFn{Dir: dir}, beam.GroupByKey(s, written))
 }
 
 // writeFn writes tiles.
@@ -63,7 +68,8 @@ type writeFn struct {
 	Attrs   []byte // in MessagePack, as JSON would make integers floats; or nil
 
 	create ndarray.CreateOptions
-	arrays map[string]*ndarray.Regions // open ones by path
+	arrays map[string]*ndarray.Regions // open ones by name
+	bucket bucket
 }
 
 // maxOpen is the largest number of arrays that a writer keeps open.
@@ -84,11 +90,11 @@ func (fn *writeFn) ProcessElement(ctx context.Context, k Key, t Tile, emit func(
 	if _, err := t.check(k); err != nil {
 		return fmt.Errorf("b2beam: %w", err)
 	}
-	path, err := arrayPath(fn.Dir, k.Array)
+	name, err := arrayName(fn.Dir, k.Array)
 	if err != nil {
 		return fmt.Errorf("b2beam: %v: %w", k, err)
 	}
-	r, err := fn.open(ctx, path, t)
+	r, err := fn.open(ctx, name, t)
 	if err != nil {
 		return fmt.Errorf("b2beam: %v: %w", k, err)
 	}
@@ -105,59 +111,59 @@ func (fn *writeFn) ProcessElement(ctx context.Context, k Key, t Tile, emit func(
 	return nil
 }
 
-// arrayPath returns the path of an array in a folder.
-func arrayPath(dir, array string) (string, error) {
-	name, err := filepath.Localize(array)
-	if err != nil || name == "." {
-		return "", fmt.Errorf("%w: the name is not that of a file below a folder", ndarray.ErrParam)
-	}
-	return filepath.Join(dir, name+".b2nd"), nil
-}
-
-// open returns the array at a path. It lays the array out if there is none.
-func (fn *writeFn) open(ctx context.Context, path string, t Tile) (*ndarray.Regions, error) {
-	r := fn.arrays[path]
+// open returns the array with a name. It lays the array out if there is none.
+func (fn *writeFn) open(ctx context.Context, name string, t Tile) (*ndarray.Regions, error) {
+	r := fn.arrays[name]
 	if r == nil {
 		if len(fn.arrays) >= maxOpen {
-			if err := fn.Teardown(); err != nil {
+			if err := fn.closeArrays(); err != nil {
 				return nil, err
 			}
 		}
 		var err error
-		if r, err = openRegions(ctx, path, t, &fn.create); err != nil {
+		if r, err = fn.openRegions(ctx, name, t); err != nil {
 			return nil, err
 		}
 		if fn.arrays == nil {
 			fn.arrays = map[string]*ndarray.Regions{}
 		}
-		fn.arrays[path] = r
+		fn.arrays[name] = r
 	}
 	if !slices.Equal(r.Shape(), t.Of) || r.DType().String() != t.DType {
-		return nil, fmt.Errorf("%w: a tile of an array of shape %v and dtype %s, but %s has %v and %v", ndarray.ErrShape, t.Of, t.DType, path, r.Shape(), r.DType())
+		return nil, fmt.Errorf("%w: a tile of an array of shape %v and dtype %s, but %s has %v and %v", ndarray.ErrShape, t.Of, t.DType, shown(name), r.Shape(), r.DType())
 	}
 	return r, nil
 }
 
 // openRegions lays out the array of a tile, or opens it if another writer has laid it out or finished it.
-func openRegions(ctx context.Context, path string, t Tile, o *ndarray.CreateOptions) (*ndarray.Regions, error) {
-	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+func (fn *writeFn) openRegions(ctx context.Context, name string, t Tile) (*ndarray.Regions, error) {
+	create := fn.create
+	path, open, err := fn.bucket.place(ctx, name)
+	if err == nil && open.Objects == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o777)
+	}
+	if err != nil {
 		return nil, err
 	}
-	r, exists := ndarray.CreateRegions(ctx, path, t.Of, t.DType, o)
+	create.Objects, open.Concurrency, open.NoSync = open.Objects, create.Concurrency, create.NoSync
+	r, exists := ndarray.CreateRegions(ctx, path, t.Of, t.DType, &create)
 	if !errors.Is(exists, fs.ErrExist) {
 		return r, exists
 	}
 	// A late duplicate of a tile finds the array finished. It is accepted if it changes nothing.
-	a, err := ndarray.Open(ctx, path, nil)
-	if err != nil {
+	var finished cache
+	if _, err := finished.open(ctx, name); err != nil {
 		return nil, exists // unfinished, with another layout, or no array
 	}
-	defer a.Close()
-	return ndarray.OpenRegions(ctx, path, &ndarray.OpenOptions{Concurrency: o.Concurrency, NoSync: o.NoSync})
+	defer finished.close()
+	return ndarray.OpenRegions(ctx, path, open)
 }
 
-// Teardown closes the arrays.
-func (fn *writeFn) Teardown() error {
+// Teardown closes the arrays and the bucket.
+func (fn *writeFn) Teardown() error { return errors.Join(fn.closeArrays(), fn.bucket.close()) }
+
+// closeArrays closes the arrays.
+func (fn *writeFn) closeArrays() error {
 	var err error
 	for _, r := range fn.arrays {
 		err = errors.Join(err, r.Close())
@@ -167,22 +173,38 @@ func (fn *writeFn) Teardown() error {
 }
 
 // finishFn finishes arrays, once all of their tiles are written.
-type finishFn struct{ Dir string }
+type finishFn struct {
+	Dir string
+
+	bucket bucket
+}
 
 // ProcessElement finishes an array, and emits it. It does nothing to an array that is finished.
 func (fn *finishFn) ProcessElement(ctx context.Context, array string, _ func(*int64) bool, emit func(File)) error {
-	path, err := arrayPath(fn.Dir, array)
+	name, err := arrayName(fn.Dir, array)
 	if err != nil {
 		return fmt.Errorf("b2beam: array %q: %w", array, err)
 	}
-	r, err := ndarray.OpenRegions(ctx, path, nil)
-	if err == nil {
-		err = errors.Join(r.Finish(ctx), r.Close())
-	}
-	if err != nil {
-		return fmt.Errorf("b2beam: array %q: %s: %w", array, path, err)
+	if err := fn.finish(ctx, name); err != nil {
+		return fmt.Errorf("b2beam: array %q: %s: %w", array, shown(name), err)
 	}
 	arraysFinished.Inc(ctx, 1)
-	emit(File{Name: array, Path: path})
+	emit(File{Name: array, Path: name})
 	return nil
 }
+
+// finish finishes the array with a name.
+func (fn *finishFn) finish(ctx context.Context, name string) error {
+	path, o, err := fn.bucket.place(ctx, name)
+	if err != nil {
+		return err
+	}
+	r, err := ndarray.OpenRegions(ctx, path, o)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.Finish(ctx), r.Close())
+}
+
+// Teardown closes the bucket.
+func (fn *finishFn) Teardown() error { return fn.bucket.close() }

@@ -20,7 +20,7 @@ import (
 
 var (
 	in        = flag.String("in", "", "files to read: a path, a pattern or a URL; empty writes samples to OUT/sample and reads them")
-	out       = flag.String("out", "", "folder for the arrays, shared by all workers")
+	out       = flag.String("out", "", "folder for the arrays, shared by all workers, or its URL in a bucket")
 	chunks    = flag.String("chunks", "", "chunk shape; -1 is a whole axis, and empty is automatic")
 	codecName = flag.String("codec", "zstd", "codec")
 	level     = flag.Int("level", 5, "compression level, 1 to 9")
@@ -51,6 +51,9 @@ func run(ctx context.Context) error {
 		}
 	}
 	if *in == "" {
+		if err := cli.SampleFolder(*out); err != nil {
+			return err
+		}
 		if err := cli.SampleVolumes(ctx, filepath.Join(*out, "sample"), 5); err != nil {
 			return err
 		}

@@ -17,9 +17,9 @@ import (
 
 var (
 	in     = flag.String("in", "", "arrays to read: a path, a pattern or a URL; empty writes a sample to OUT/sample and reads it")
-	out    = flag.String("out", "", "folder for the new arrays, shared by all workers")
+	out    = flag.String("out", "", "folder for the new arrays, shared by all workers, or its URL in a bucket")
 	chunks = flag.String("chunks", "-1,8,8", "new chunk shape; -1 is a whole axis")
-	temp   = flag.String("temp", "", "folder for arrays between the stages, shared by all workers; empty is OUT/stages")
+	temp   = flag.String("temp", "", "folder for arrays between the stages, like -out; empty is OUT/stages")
 	memory = flag.Int64("max-memory", 32<<20, "bytes of a tile; a worker holds one for each bundle, see README.md")
 )
 
@@ -30,13 +30,16 @@ func run(ctx context.Context) error {
 		return errors.New("-out is missing")
 	}
 	if *temp == "" {
-		*temp = filepath.Join(*out, "stages")
+		*temp = b2beam.Join(*out, "stages")
 	}
 	shape, err := cli.Ints(*chunks)
 	if err != nil {
 		return err
 	}
 	if *in == "" {
+		if err := cli.SampleFolder(*out); err != nil {
+			return err
+		}
 		*in = filepath.Join(*out, "sample", "t2m.b2nd")
 		if err := cli.SampleArchive(ctx, *in, 60); err != nil {
 			return err

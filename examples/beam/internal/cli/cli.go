@@ -58,7 +58,9 @@ func Run(ctx context.Context, build func(s beam.Scope) error) error {
 // Files returns the arrays of a path, which may be a URL or a pattern.
 func Files(path string) ([]b2beam.File, error) {
 	if strings.Contains(path, "://") {
-		base := path[strings.LastIndexByte(path, '/')+1:]
+		base, _, _ := strings.Cut(path, "?")
+		base = strings.TrimRight(base, "/") // of a sparse array
+		base = base[strings.LastIndexByte(base, '/')+1:]
 		return []b2beam.File{{Name: strings.TrimSuffix(base, filepath.Ext(base)), Path: path}}, nil
 	}
 	return b2beam.Glob(filepath.Dir(path), filepath.Base(path))

@@ -2,10 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
@@ -21,6 +23,14 @@ func temperature(hour, lat, lon int64) float32 {
 	sun := math.Cos((float64(hour)/hours + float64(lon)/lons) * 2 * math.Pi)
 	season := math.Cos(float64(hour) / (365 * hours) * 2 * math.Pi)
 	return float32(math.Round(8*(300-45*north*north-15*season*north+5*sun)) / 8)
+}
+
+// SampleFolder returns an error if samples cannot be written below out, because it is a URL.
+func SampleFolder(out string) error {
+	if strings.Contains(out, "://") {
+		return errors.New("-in is required, as samples are written to a folder")
+	}
+	return nil
 }
 
 // SampleDays writes the temperatures of some days to a folder, an array for each day.
