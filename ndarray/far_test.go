@@ -122,12 +122,27 @@ func stored(t testing.TB, a *Array) []byte {
 	return b.Bytes()
 }
 
-// randomFarArray returns an array in memory, sometimes with chunks that were replaced.
-func randomFarArray(t testing.TB, rng *rand.Rand) *Array {
+// farForms is an array in memory and its stored forms: a contiguous frame and a sparse one. Tests only read it.
+type farForms struct {
+	local *Array
+	whole []byte
+	index []byte // of the sparse frame
+	files map[int64][]byte
+}
+
+func newFarForms(t testing.TB, local *Array) *farForms {
+	t.Helper()
+	x := &farForms{local: local, whole: stored(t, local)}
+	x.index, x.files = storedFiles(t, local)
+	return x
+}
+
+// randomFarArray returns an array in memory, sometimes with chunks that were replaced. It has less than most^3 items.
+func randomFarArray(t testing.TB, rng *rand.Rand, most int64) *Array {
 	t.Helper()
 	shape := make([]int64, 1+rng.IntN(3))
 	for i := range shape {
-		shape[i] = 1 + rng.Int64N([]int64{200_000, 400, 60}[len(shape)-1])
+		shape[i] = 1 + rng.Int64N([]int64{most * most * most, most * most / 9, most}[len(shape)-1])
 	}
 	chunks, blocks := randomPartition(rng, shape)
 	for i := range chunks {
@@ -204,26 +219,33 @@ func TestFar(t *testing.T) {
 		rounds = 20
 	}
 	for i := range rounds {
-		testFar(t, rand.New(rand.NewPCG(uint64(i), 1)))
+		rng := rand.New(rand.NewPCG(uint64(i), 1))
+		testFar(t, rng, newFarForms(t, randomFarArray(t, rng, 60)))
 	}
 }
 
-// FuzzFar is TestFar.
+// FuzzFar is TestFar with 256 arrays. Making an array takes longer than reading from it, so each is made once.
 func FuzzFar(f *testing.F) {
 	for i := range uint64(8) {
-		f.Add(i)
+		f.Add(byte(i), i)
 	}
-	f.Fuzz(func(t *testing.T, seed uint64) { testFar(t, rand.New(rand.NewPCG(seed, 2))) })
+	var made [256]*farForms
+	f.Fuzz(func(t *testing.T, array byte, seed uint64) {
+		if made[array] == nil {
+			rng := rand.New(rand.NewPCG(uint64(array), 2))
+			made[array] = newFarForms(t, randomFarArray(t, rng, 4+rng.Int64N(40)))
+		}
+		testFar(t, rand.New(rand.NewPCG(seed, 3)), made[array])
+	})
 }
 
-func testFar(t *testing.T, rng *rand.Rand) {
-	local := randomFarArray(t, rng)
-	src := &farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(rng.Uint64(), 1))}
-	whole := src.data
+func testFar(t *testing.T, rng *rand.Rand, x *farForms) {
+	local := x.local
+	src := &farSource{data: x.whole, rng: rand.New(rand.NewPCG(rng.Uint64(), 1))}
 	from := frame.Source(src)
 	if rng.IntN(3) == 0 {
 		from = farFiles{src}
-		src.data, src.files = storedFiles(t, local)
+		src.data, src.files = x.index, x.files
 	}
 	if rng.IntN(2) == 0 {
 		from = farGap{from.(farReader), rng.Int64N(20_000)}
@@ -233,7 +255,8 @@ func testFar(t *testing.T, rng *rand.Rand) {
 	}
 	o := &OpenOptions{
 		Concurrency: 1 + rng.IntN(3), Cache: rng.Int64N(2) * 1 << 18, Verify: rng.IntN(3) == 0,
-		MaxBytes: []int64{0, 0, 1 << 20, 300_000}[rng.IntN(4)], // of which a quarter is read ahead at a time
+		// A quarter is read ahead at a time.
+		MaxBytes: []int64{0, 0, 1 << 20, 300_000, 10_000 + int64(len(x.whole))/2}[rng.IntN(5)],
 	}
 	a, err := OpenSource(ctx, from, o)
 	if err != nil {
@@ -270,7 +293,7 @@ func testFar(t *testing.T, rng *rand.Rand) {
 			t.Fatalf("%v of %v in chunks of %v, blocks of %v: the items differ", sel, x.Shape(), a.Chunks(), a.Blocks())
 		}
 	}
-	testFarPasses(t, rng, a, local, whole, src.fail > 0)
+	testFarPasses(t, rng, a, x, src.fail > 0)
 	content, plain := a.Frame().Content(ctx), local.Frame().Content(ctx)
 	off := rng.Int64N(plain.Size())
 	got := make([]byte, rng.Int64N(plain.Size()-off)+1)
@@ -341,9 +364,10 @@ func storedFiles(t testing.TB, a *Array) (index []byte, chunks map[int64][]byte)
 	return index, chunks
 }
 
-// testFarPasses compares calls that read all chunks with the array in memory, which is stored as whole.
-func testFarPasses(t *testing.T, rng *rand.Rand, a, local *Array, whole []byte, fails bool) {
+// testFarPasses compares calls that read all chunks with the array in memory.
+func testFarPasses(t *testing.T, rng *rand.Rand, a *Array, x *farForms, fails bool) {
 	t.Helper()
+	local, whole := x.local, x.whole
 	allowed := func(what string, err error) bool {
 		if err != nil && !(fails && errors.Is(err, errFar)) && !errors.Is(err, frame.ErrTooLarge) {
 			t.Fatalf("%s: %v", what, err)
@@ -467,7 +491,7 @@ func TestFarCorrupt(t *testing.T) {
 		arrays = 25
 	}
 	for range arrays {
-		good := randomFarArray(t, rng)
+		good := randomFarArray(t, rng, 60)
 		data := stored(t, good)
 		chunks := int(good.Frame().Info().CBytes)
 		good.Close()
@@ -504,7 +528,7 @@ func TestFarCorrupt(t *testing.T) {
 
 // TestFarCancel cancels reads that wait for their source. All goroutines must end.
 func TestFarCancel(t *testing.T) {
-	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)))
+	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)), 60)
 	data := stored(t, local)
 	synctest.Test(t, func(t *testing.T) {
 		src := &farSource{data: data, rng: rand.New(rand.NewPCG(1, 1))}
@@ -540,7 +564,7 @@ func (farPanic) ReadRanges(context.Context, []frame.Range, func(int, int64, []by
 
 // TestFarPanic checks that a panic of the source continues on the goroutine of the read.
 func TestFarPanic(t *testing.T) {
-	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)))
+	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)), 60)
 	a, err := OpenSource(ctx, farPanic{&farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(1, 1))}}, nil)
 	if err != nil {
 		t.Fatal(err)
