@@ -25,7 +25,8 @@ type decoding struct {
 	from      io.ReaderAt // the bytes of s, with the context of the call
 	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil when this call does not use it
-	prefetch  *prefetcher                  // or nil
+	prefetch  *prefetcher                  // of this call, or nil
+	pass      *chunkPass                   // of this call and others, or nil
 	workers   int
 	work      func(int) // decode
 
@@ -48,8 +49,9 @@ type decodeJob struct {
 	two    bool // two blocks are decoded faster at a time
 }
 
-// decode is Decode of engine.View, without the check whether s was written over.
-func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, blocks int64, blockSize int) error {
+// decode is Decode of engine.View, without the check whether s was written over. A pass has the bytes of the chunks of p
+// as the next ones; it may be nil.
+func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engine.ReadPlan, blocks int64, blockSize int) error {
 	d, ok := f.engines.Get().(*decoding)
 	if !ok {
 		d = &decoding{f: f}
@@ -67,12 +69,14 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, p engine.ReadPlan, bloc
 			d.cache = f.cache
 		}
 	}
-	if src := storage.Ranges(s.src); src != nil {
-		d.prefetch = newPrefetcher(ctx, d, src)
+	if d.pass = pass; pass == nil {
+		if src := storage.Ranges(s.src); src != nil {
+			d.prefetch = newPrefetcher(ctx, d, src)
+		}
 	}
 	d.workers = f.workersFor(blocks)
 	err := d.run()
-	d.s, d.plan, d.cache, d.from, d.prefetch = nil, nil, nil, nil, nil
+	d.s, d.plan, d.cache, d.from, d.prefetch, d.pass = nil, nil, nil, nil, nil, nil
 	d.bound.Unbind()
 	f.engines.Put(d)
 	return err
@@ -206,7 +210,13 @@ func (d *decoding) next(j *decodeJob) bool {
 		return d.prefetch.next(j)
 	}
 	j.visit.Blocks, j.visit.From, j.visit.To = j.visit.Blocks[:0], 0, 0
-	return d.plan.Next(&j.visit)
+	if !d.plan.Next(&j.visit) {
+		return false
+	}
+	if d.pass != nil {
+		j.ahead = d.pass.take(j.visit.Chunk)
+	}
+	return true
 }
 
 // open opens the chunk of a job and returns the number of blocks that are needed. The plan takes a special value at

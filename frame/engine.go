@@ -85,9 +85,17 @@ func (e *engineFrame) ChunkInfos(ctx context.Context, state any, draft bool, ahe
 	}, chunks.stop
 }
 
-func (e *engineFrame) Decode(ctx context.Context, state any, draft bool, p engine.ReadPlan, blocks int64, blockSize int) error {
+func (e *engineFrame) Ahead(ctx context.Context, state any, draft bool, next func(v *engine.Visit) bool) (ahead any, stop func()) {
+	if pass := (*Frame)(e).newPass(task.Context(ctx), state.(*snapshot), next); pass != nil {
+		return pass, pass.stop
+	}
+	return nil, func() {}
+}
+
+func (e *engineFrame) Decode(ctx context.Context, state any, draft bool, ahead any, p engine.ReadPlan, blocks int64, blockSize int) error {
 	s := state.(*snapshot)
-	return e.checked(s, draft, (*Frame)(e).decode(task.Context(ctx), s, p, blocks, blockSize))
+	pass, _ := ahead.(*chunkPass)
+	return e.checked(s, draft, (*Frame)(e).decode(task.Context(ctx), s, pass, p, blocks, blockSize))
 }
 
 // checked returns the error of a read, or ErrChanged if the state may have been written over since.

@@ -14,7 +14,7 @@ import (
 )
 
 // chunkPass reads chunks ahead for a call that needs their stored bytes one after the other, from a source that reads
-// many ranges at once. One goroutine uses it.
+// many ranges at once, or for several calls of Decode, one after the other. One goroutine at a time uses it.
 type chunkPass struct {
 	p   *prefetcher
 	job decodeJob // the chunk at hand
@@ -67,6 +67,17 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 		return c.p.d.from, nil
 	}
 	return c.job.ahead, c.job.ahead.wait()
+}
+
+// take returns the bytes of chunk i that are read ahead, if it is the next one that the pass visits, and otherwise nil.
+func (c *chunkPass) take(i int) *chunkAhead {
+	if next, ok := c.p.peek(); !ok || next != i {
+		return nil
+	}
+	c.p.next(&c.job)
+	a := c.job.ahead
+	c.job.ahead = nil
+	return a
 }
 
 // chunkReader reads the chunks of a state one after the other.

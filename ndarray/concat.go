@@ -130,7 +130,7 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	g := j.l.geo
 	s := j.parts[0].stream(j.l)
-	s.read = j.read
+	s.read, s.ahead = j.read, nil
 	s.check = func(n int64) error {
 		for _, p := range j.parts {
 			if err := p.a.f.Engine().CheckAlloc(n); err != nil {
@@ -167,7 +167,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		start, stop := grid.Dims{}, g.Shape
 		start[j.axis] = int64(first) * g.ChunkShape[j.axis]
 		stop[j.axis] = min(stop[j.axis], int64(i)*g.ChunkShape[j.axis])
-		if err := s.box(ctx, b, start, stop); err != nil {
+		if err := s.write(ctx, b, s.boxes(start, stop)); err != nil {
 			return err
 		}
 	}

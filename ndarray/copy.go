@@ -3,6 +3,7 @@ package ndarray
 import (
 	"context"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -104,11 +105,15 @@ type stream struct {
 
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
+	// ahead is snapshot.readAhead for the boxes that read will read, or nil.
+	ahead func(ctx context.Context, next func() (box, bool)) (stop func())
 }
 
 // stream returns the stream that copies the items of the snapshot.
 func (h *snapshot) stream(l *layout) *stream {
-	return &stream{l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.f.Engine().CheckAlloc, read: h.read}
+	return &stream{
+		l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.f.Engine().CheckAlloc, read: h.read, ahead: h.readAhead,
+	}
 }
 
 // run writes all chunks to an empty frame.
@@ -117,7 +122,7 @@ func (s *stream) run(ctx context.Context, b *frame.Batch) error {
 	if g.Items == 0 {
 		return ctx.Err()
 	}
-	return s.box(ctx, b, grid.Dims{}, g.Shape)
+	return s.write(ctx, b, s.boxes(grid.Dims{}, g.Shape))
 }
 
 // zeros sets all chunks to special chunks of zeros.
@@ -125,50 +130,73 @@ func (s *stream) zeros(b *frame.Batch) error {
 	return b.Engine().FillSpecial(s.l.geo.Chunks*s.l.geo.ChunkBytes, chunk.Zeros)
 }
 
-// box writes the chunks of a box of whole chunks. Either the chunks exist, or the box is the whole array. In that case
-// the chunks are appended, because the parts are in the order of the chunks.
-func (s *stream) box(ctx context.Context, b *frame.Batch, start, stop grid.Dims) error {
+// boxes yields boxes of whole chunks that are written at a time, which make up [start, stop).
+func (s *stream) boxes(start, stop grid.Dims) iter.Seq[box] {
 	g := s.l.geo
-	part := s.part(&start, &stop)
-	at := start
-	for {
-		var count grid.Dims
-		w := &writing{}
-		var sel selection.Selection
-		sel.Ndim, sel.Items = g.Ndim, 1
-		for i := range g.Ndim {
-			count[i] = min(part[i], stop[i]-at[i])
-			sel.Axes[i] = selection.AxisSelection{Start: at[i], Step: 1, Count: count[i]}
-			sel.Items *= count[i]
-		}
-		n, err := grid.ByteSize(sel.Items, int64(s.size))
-		if err == nil && s.check != nil {
-			if err = s.check(int64(n)); err != nil {
-				err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
+	return func(yield func(box) bool) {
+		part := s.part(&start, &stop)
+		for at := start; ; {
+			x := box{start: at}
+			for i := range g.Ndim {
+				x.count[i] = min(part[i], stop[i]-at[i])
 			}
-		}
-		if err != nil {
-			return err
-		}
-		s.buf = slices.Grow(s.buf[:0], n)[:n]
-		if err := s.read(ctx, s.buf, &at, &count); err != nil {
-			return err
-		}
-		w.plan, w.src = selection.NewPlan(g, &sel), s.buf
-		if err := b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size()); err != nil {
-			return err
-		}
-		i := g.Ndim - 1
-		for ; i >= 0; i-- {
-			if at[i] += part[i]; at[i] < stop[i] {
-				break
+			if !yield(x) {
+				return
 			}
-			at[i] = start[i]
-		}
-		if i < 0 {
-			return nil
+			i := g.Ndim - 1
+			for ; i >= 0; i-- {
+				if at[i] += part[i]; at[i] < stop[i] {
+					break
+				}
+				at[i] = start[i]
+			}
+			if i < 0 {
+				return
+			}
 		}
 	}
+}
+
+// write writes the chunks of boxes of whole chunks. Either the chunks exist, or the boxes are those of the whole array.
+// In that case the chunks are appended, because the boxes are in the order of the chunks.
+func (s *stream) write(ctx context.Context, b *frame.Batch, boxes iter.Seq[box]) error {
+	if s.ahead != nil {
+		next, end := iter.Pull(boxes)
+		defer end()
+		defer s.ahead(ctx, next)()
+	}
+	for x := range boxes {
+		if err := s.writeBox(ctx, b, &x); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeBox writes the chunks of a box.
+func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
+	g := s.l.geo
+	var sel selection.Selection
+	sel.Ndim, sel.Items = g.Ndim, 1
+	for i := range g.Ndim {
+		sel.Axes[i] = selection.AxisSelection{Start: x.start[i], Step: 1, Count: x.count[i]}
+		sel.Items *= x.count[i]
+	}
+	n, err := grid.ByteSize(sel.Items, int64(s.size))
+	if err == nil && s.check != nil {
+		if err = s.check(int64(n)); err != nil {
+			err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	s.buf = slices.Grow(s.buf[:0], n)[:n]
+	if err := s.read(ctx, s.buf, &x.start, &x.count); err != nil {
+		return err
+	}
+	w := &writing{plan: selection.NewPlan(g, &sel), src: s.buf}
+	return b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size())
 }
 
 // budget returns how many bytes of items a box may have, unless a single chunk has more.

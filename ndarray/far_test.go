@@ -386,6 +386,18 @@ func testFarPasses(t *testing.T, rng *rand.Rand, a *Array, x *farForms, fails bo
 		}
 		c.Close()
 	}
+	chunks, _ := randomPartition(rng, a.Shape())
+	for i, x := range a.Shape() {
+		chunks[i] = max(chunks[i], x/4+1)
+	}
+	c, err = Copy(ctx, "", a, &CreateOptions{Chunks: chunks, MaxMemory: 1 + rng.Int64N(100_000), Level: 1, Concurrency: 1 + rng.IntN(2)})
+	if allowed("Copy with another partition", err) {
+		got, want := make([]byte, 2*c.Size()), make([]byte, 2*c.Size())
+		if err := errors.Join(c.ReadBytes(ctx, got), local.ReadBytes(ctx, want)); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("Copy to chunks of %v has other items, %v", chunks, err)
+		}
+		c.Close()
+	}
 	n := a.Frame().NumChunks()
 	for i := range n {
 		if rng.IntN(5) == 0 {

@@ -100,7 +100,7 @@ func (s *stream) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stag
 			return err
 		}
 		defer h.release()
-		s.read = h.read
+		s.read, s.ahead = h.read, h.readAhead
 		plan = plan[1:]
 	}
 	return s.tiles(ctx, b, plan[0].Tile[:g.Ndim])
@@ -137,23 +137,27 @@ func (s *stream) tiles(ctx context.Context, b *frame.Batch, tile []int64) error 
 		return err
 	}
 	g := s.l.geo
-	var at, stop grid.Dims
-	for {
-		for i := range g.Ndim {
-			stop[i] = min(at[i]+tile[i], g.Shape[i])
-		}
-		if err := s.box(ctx, b, at, stop); err != nil {
-			return err
-		}
-		i := g.Ndim - 1
-		for ; i >= 0; i-- {
-			if at[i] += tile[i]; at[i] < g.Shape[i] {
-				break
+	return s.write(ctx, b, func(yield func(box) bool) {
+		for at := (grid.Dims{}); ; {
+			var stop grid.Dims
+			for i := range g.Ndim {
+				stop[i] = min(at[i]+tile[i], g.Shape[i])
 			}
-			at[i] = 0
+			for x := range s.boxes(at, stop) {
+				if !yield(x) {
+					return
+				}
+			}
+			i := g.Ndim - 1
+			for ; i >= 0; i-- {
+				if at[i] += tile[i]; at[i] < g.Shape[i] {
+					break
+				}
+				at[i] = 0
+			}
+			if i < 0 {
+				return
+			}
 		}
-		if i < 0 {
-			return nil
-		}
-	}
+	})
 }

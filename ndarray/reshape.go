@@ -42,6 +42,7 @@ func Reshape(ctx context.Context, name string, r Reader, shape []int64, o *Creat
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		s := h.stream(l)
+		s.ahead = nil
 		s.read = func(ctx context.Context, dst []byte, start, count *grid.Dims) error {
 			return h.readRuns(ctx, dst, l.geo, start, count)
 		}

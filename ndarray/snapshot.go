@@ -45,28 +45,67 @@ func (h *snapshot) release() { h.v.Release() }
 // read reads a box into dst, in C order: count[i] items along each axis i, starting at start[i].
 func (h *snapshot) read(ctx context.Context, dst []byte, start, count *grid.Dims) error {
 	var stride grid.Dims
+	h.strides(&stride, count)
+	return h.readStrided(ctx, dst, start, count, &stride)
+}
+
+// strides sets stride to the distances of neighbors in a box in C order.
+func (h *snapshot) strides(stride, count *grid.Dims) {
 	n := int64(1)
 	for i := h.m.Ndim - 1; i >= 0; i-- {
 		stride[i] = n
 		n *= count[i]
 	}
-	return h.readStrided(ctx, dst, start, count, &stride)
 }
 
 // readStrided reads a box into dst. stride is the distance of neighbors along each axis in dst, in items.
 func (h *snapshot) readStrided(ctx context.Context, dst []byte, start, count, stride *grid.Dims) error {
-	var axes [grid.MaxDims]selection.AxisSelection
 	for i := range h.m.Ndim {
 		if count[i] == 0 {
 			return ctx.Err()
 		}
-		axes[i] = selection.AxisSelection{Start: start[i], Step: 1, Count: count[i]}
 	}
 	r := h.a.reading()
-	r.plan = h.m.Plan(h.st.geo, &axes, stride)
+	r.plan = h.plan(start, count, stride)
 	err := r.run(ctx, h.v, dst)
 	h.a.reads.Put(r)
 	return err
+}
+
+// plan plans the read of a box.
+func (h *snapshot) plan(start, count, stride *grid.Dims) selection.Plan {
+	var axes [grid.MaxDims]selection.AxisSelection
+	for i := range h.m.Ndim {
+		axes[i] = selection.AxisSelection{Start: start[i], Step: 1, Count: count[i]}
+	}
+	return h.m.Plan(h.st.geo, &axes, stride)
+}
+
+// box is the items [start, start+count) along each axis.
+type box struct{ start, count grid.Dims }
+
+// readAhead begins to read ahead from far away what reading the boxes of next needs, one after the other. Until stop is
+// called, the snapshot must not be used for anything else.
+func (h *snapshot) readAhead(ctx context.Context, next func() (box, bool)) (stop func()) {
+	var r reading
+	was := h.v
+	view, end := was.Ahead(ctx, func(v *engine.Visit) bool {
+		for !r.Next(v) {
+			b, ok := next()
+			if !ok {
+				return false
+			}
+			var stride grid.Dims
+			h.strides(&stride, &b.count)
+			r.plan, r.next = h.plan(&b.start, &b.count, &stride), 0
+		}
+		return true
+	})
+	h.v = view
+	return func() {
+		h.v = was
+		end()
+	}
 }
 
 // layout returns the layout of a new array with the items of the snapshot.

@@ -113,6 +113,40 @@ func TestConcatPass(t *testing.T) {
 	})
 }
 
+// TestRechunkPass copies an array with another partition, box by box: the bytes of later boxes are received while earlier
+// ones are written.
+func TestRechunkPass(t *testing.T) {
+	c := table[0]
+	stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)
+	for _, x := range []struct {
+		chunks           []int64
+		memory           int64
+		requests, rounds int
+	}{
+		{[]int64{8, 180, 360}, 4 << 20, 4, 1},   // boxes of a chunk
+		{[]int64{365, 45, 90}, 24 << 20, 30, 3}, // boxes of a quarter of all chunks
+	} {
+		far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+			o := &ndarray.CreateOptions{Chunks: x.chunks, MaxMemory: x.memory, Level: 1, Concurrency: 1}
+			start := time.Now()
+			b, err := ndarray.Copy(context.Background(), "", a, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			took, size := time.Since(start), int64(len(stored))
+			what := fmt.Sprint("to chunks of ", x.chunks)
+			atMost(t, what, a.link.Stats(), x.requests, x.rounds, size*101/100)
+			checkTime(t, what, a, took, size, x.rounds)
+			got, err := ndarray.Read[float32](context.Background(), b)
+			want, _ := ndarray.Read[float32](context.Background(), a.local)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("other items: %v", err)
+			}
+		})
+	}
+}
+
 // TestSaveLarge saves a frame of small chunks that is too large to be kept in memory: no byte is received twice.
 func TestSaveLarge(t *testing.T) {
 	data := make([]uint32, 17<<20) // 68 MiB

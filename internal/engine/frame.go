@@ -83,6 +83,7 @@ type View struct {
 	r     Reader
 	state any
 	draft bool
+	ahead any // what Reader.Ahead has returned, or nil
 }
 
 // Reader reads the states of a frame for a View. Only package frame implements it. draft is that of NewView.
@@ -92,7 +93,8 @@ type Reader interface {
 	Info(state any) Info
 	ChunkInfo(ctx context.Context, state any, draft bool, i int) (ChunkInfo, error)
 	ChunkInfos(ctx context.Context, state any, draft bool, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
-	Decode(ctx context.Context, state any, draft bool, p ReadPlan, blocks int64, blockSize int) error
+	Ahead(ctx context.Context, state any, draft bool, next func(v *Visit) bool) (ahead any, stop func())
+	Decode(ctx context.Context, state any, draft bool, ahead any, p ReadPlan, blocks int64, blockSize int) error
 	Uniform(state any) (chunk.Special, bool)
 	Special(state any, i int) chunk.Special
 }
@@ -127,7 +129,7 @@ type ChunkInfo struct {
 }
 
 // NewView returns a view of a state. draft reports whether the state is that of a batch, which is not released.
-func NewView(r Reader, state any, draft bool) View { return View{r, state, draft} }
+func NewView(r Reader, state any, draft bool) View { return View{r: r, state: state, draft: draft} }
 
 // State returns the state of v for package frame.
 func (v View) State() any { return v.state }
@@ -157,13 +159,22 @@ func (v View) ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (ne
 	return v.r.ChunkInfos(ctx, v.state, v.draft, ahead)
 }
 
+// Ahead returns a view for several calls of Decode, one after the other, which are all that use it. next visits the
+// chunks that their plans will visit, in this order. From a source far away, the bytes for later calls are read while
+// earlier ones decode, and between them. The caller must call stop after the last call, and release only v. The context
+// is that of the calls. next is called until then, by one goroutine at a time.
+func (v View) Ahead(ctx context.Context, next func(v *Visit) bool) (view View, stop func()) {
+	v.ahead, stop = v.r.Ahead(ctx, v.state, v.draft, next)
+	return v, stop
+}
+
 // Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the plan
 // after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of
 // blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any
 // will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or
 // of reading, in a *frame.Error with the chunk.
 func (v View) Decode(ctx context.Context, p ReadPlan, blocks int64, blockSize int) error {
-	return v.r.Decode(ctx, v.state, v.draft, p, blocks, blockSize)
+	return v.r.Decode(ctx, v.state, v.draft, v.ahead, p, blocks, blockSize)
 }
 
 // Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns false
