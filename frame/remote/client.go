@@ -25,6 +25,7 @@ type client struct {
 	own    bool          // http was made for this client
 	slots  chan struct{} // a token for each request in flight
 	costs  *costs        // what requests cost
+	turns  *turns        // of the bodies of the files of a Dir, or nil
 
 	single atomic.Bool // the server does not answer with several ranges
 

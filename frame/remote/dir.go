@@ -120,9 +120,10 @@ func openDir(ctx context.Context, opts Options, newClient func(name string) *cli
 	d := &Dir{index: obj, o: opts, files: map[int64]*dirFile{}}
 	// A chunk in the cache on disk belongs to a version of the index: with a new index, the chunks may be new, too.
 	key = fmt.Sprintf("%s\x00%q %q %d\x00", key, obj.id.ETag, obj.id.Modified, obj.id.Size)
+	bodies := &turns{}
 	d.client = func(name string) *client {
 		c := newClient(name)
-		c.slots, c.costs, c.key = index.slots, index.costs, key+name
+		c.slots, c.costs, c.turns, c.key = index.slots, index.costs, bodies, key+name
 		return c
 	}
 	return d, nil

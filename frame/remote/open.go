@@ -127,6 +127,11 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 			return 0, a.status, nil
 		}
 		defer a.body.Close()
+		end, err := c.receive(ctx, a.n, alive)
+		if err != nil {
+			return 0, a.status, err
+		}
+		defer end()
 		p = part{id: a.id, off: a.off, settled: a.settled, whole: a.whole}
 		switch {
 		case !a.whole:

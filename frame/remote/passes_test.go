@@ -113,8 +113,8 @@ func TestConcatPass(t *testing.T) {
 	})
 }
 
-// TestRechunkPass copies an array with another partition, box by box: the bytes of later boxes are received while earlier
-// ones are written.
+// TestRechunkPass copies an array with another partition, box by box: the bytes of later boxes are received while
+// earlier ones are written.
 func TestRechunkPass(t *testing.T) {
 	c := table[0]
 	stored := makeArray(t, c.Shape, c.Chunks, c.Blocks, c.Codec, false)

@@ -175,8 +175,33 @@ func (c *client) one(ctx context.Context, buf []byte, off int64, id *identity, a
 		return 0, statusOf(err), err
 	}
 	defer a.body.Close()
+	end, err := c.receive(ctx, a.n, alive)
+	if err != nil {
+		return 0, a.status, err
+	}
+	defer end()
 	n, err := c.fill(ctx, a, buf, alive)
 	return int64(n), a.status, err
+}
+
+// receive waits until a body of n bytes may be received. The caller must call end after it, unless there is an error.
+func (c *client) receive(ctx context.Context, n int64, alive func()) (end func(), err error) {
+	if c.turns == nil {
+		return func() {}, nil
+	}
+	if err := c.turns.begin(ctx, c.atOnce(n), c.o.Stall/2, alive); err != nil {
+		return nil, c.transportError(ctx, err)
+	}
+	return c.turns.end, nil
+}
+
+// atOnce returns how many bodies of n bytes are received at the same time. The bytes of the other requests in flight
+// take 1.5 latencies, so that the link stays busy. At least a quarter are received, because a single connection may be
+// slower than the link.
+func (c *client) atOnce(n int64) int {
+	m := c.costs.cost()
+	others := 1.5 * m.Latency.Seconds() * float64(m.Bandwidth) / float64(max(n, 1))
+	return max(m.Requests-int(min(others, float64(m.Requests))), m.Requests/4, 1)
 }
 
 // fill reads the body of an answer, which must have len(buf) bytes.
