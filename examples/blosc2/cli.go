@@ -91,11 +91,11 @@ func (c *cli) dispatch(e *env, args []string) error {
 func (c *cli) help(e *env, args []string) error {
 	switch len(args) {
 	case 0:
-		e.out.WriteString(overview(c.node()))
+		e.out.WriteString(overview(c.node(), e.textWidth()))
 		return nil
 	case 1:
 		if v := c.verb(args[0]); v != nil {
-			e.out.WriteString(verbHelp(v))
+			e.out.WriteString(verbHelp(v, e.textWidth()))
 			return nil
 		}
 		return usagef("unknown verb %q", args[0])

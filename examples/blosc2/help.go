@@ -28,35 +28,77 @@ const environmentText = `
 Output on a terminal has colors unless NO_COLOR is set or TERM is "dumb".
 `
 
-// overview returns the text of blosc2 help.
-func overview(root *kong.Node) string {
+// helpWidth is the number of columns of help that does not go to a terminal.
+const helpWidth = 80
+
+// textWidth returns the number of columns for help.
+func (e *env) textWidth() int {
+	if !e.tty {
+		return helpWidth
+	}
+	return min(max(e.width-1, 60), 100)
+}
+
+// overview returns the text of blosc2 help in lines of width columns.
+func overview(root *kong.Node, width int) string {
 	var b strings.Builder
 	b.WriteString("blosc2 works with Blosc2 frames and N-dimensional arrays.\n\nusage: blosc2 VERB ARGUMENTS\n\n")
 	for _, v := range root.Children {
-		fmt.Fprintf(&b, "  %-10s %s\n", v.Name, v.Help)
+		b.WriteString(hang(fmt.Sprintf("  %-11s", v.Name), v.Help, width))
 	}
-	b.WriteString(pathsText + exitText + environmentText + "\n\"blosc2 help VERB\" describes a verb.\n")
+	for _, text := range []string{pathsText, exitText, environmentText, "\"blosc2 help VERB\" describes a verb."} {
+		b.WriteString("\n" + reflow(text, width))
+	}
 	return b.String()
 }
 
-// verbHelp returns the text of blosc2 help VERB.
-func verbHelp(v *kong.Node) string {
+// verbHelp returns the text of blosc2 help VERB in lines of width columns.
+func verbHelp(v *kong.Node, width int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "usage: %s\n", synopsis(v))
 	text, examples, _ := strings.Cut(strings.Trim(v.Detail, "\n"), "\n\nExamples:\n")
-	fmt.Fprintf(&b, "\n%s\n", text)
+	b.WriteString("\n" + reflow(text, width))
 	if len(v.Flags) > 0 {
 		b.WriteByte('\n')
 	}
 	for _, f := range v.Flags {
-		lines := wrap(f.Help, 90)
-		fmt.Fprintf(&b, "  %-22s %s\n", flagText(f), lines[0])
-		for _, l := range lines[1:] {
-			fmt.Fprintf(&b, "  %-22s %s\n", "", l)
-		}
+		b.WriteString(hang(fmt.Sprintf("  %-22s ", flagText(f)), f.Help, width))
 	}
 	if examples != "" {
 		fmt.Fprintf(&b, "\n%s\n", examples)
+	}
+	return b.String()
+}
+
+// reflow breaks the paragraphs of a text into lines of width columns. Lines that begin with a space stay lines of their
+// own, and their second column is broken.
+func reflow(text string, width int) string {
+	var b strings.Builder
+	for paragraph := range strings.SplitSeq(strings.Trim(text, "\n"), "\n\n") {
+		if b.Len() > 0 {
+			b.WriteByte('\n')
+		}
+		if !strings.HasPrefix(paragraph, " ") {
+			b.WriteString(hang("", paragraph, width))
+			continue
+		}
+		for line := range strings.SplitSeq(paragraph, "\n") {
+			if gap := strings.LastIndex(line, "  ") + 2; strings.TrimSpace(line[:gap]) != "" {
+				b.WriteString(hang(line[:gap], line[gap:], width))
+			} else {
+				b.WriteString(line + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// hang returns lines of width columns: the first one begins with head, and the others are indented as far.
+func hang(head, text string, width int) string {
+	var b strings.Builder
+	for _, line := range wrap(text, width-len(head)) {
+		b.WriteString(strings.TrimRight(head+line, " ") + "\n")
+		head = strings.Repeat(" ", len(head))
 	}
 	return b.String()
 }
@@ -88,7 +130,7 @@ func flagText(f *kong.Flag) string {
 	return "-" + f.Name + " " + f.PlaceHolder
 }
 
-// wrap breaks a text into lines of at most width bytes, and into at least one.
+// wrap breaks a text into lines of at most width bytes, as far as words allow it, and into at least one.
 func wrap(text string, width int) []string {
 	lines := []string{""}
 	for _, word := range strings.Fields(text) {

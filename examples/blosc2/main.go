@@ -27,7 +27,7 @@ func main() {
 // run executes the command and returns the exit status.
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	if len(args) == 0 {
-		fmt.Fprint(errOut, overview(newCLI().node()))
+		fmt.Fprint(errOut, overview(newCLI().node(), helpWidth))
 		return 2
 	}
 	w := bufio.NewWriterSize(out, 1<<16)
