@@ -33,13 +33,13 @@ func (v *compactCmd) Run(e *env) error {
 	if v.Count {
 		open = frame.Open
 	}
-	path, err := editPath(e.ctx, v.Path)
+	path, err := editPath(e, v.Path)
 	if err != nil {
 		return err
 	}
 	f, err := open(e.ctx, path, nil)
 	if err != nil {
-		return err
+		return editError(e, v.Path, err)
 	}
 	defer f.Close()
 	dead, err := f.DeadBytes(e.ctx)

@@ -29,7 +29,7 @@ input is held in memory.
 
 // Run runs the verb.
 func (v *appendCmd) Run(e *env) error {
-	f, err := openEdit(e.ctx, v.Path)
+	f, err := openEdit(e, v.Path)
 	if err != nil {
 		return err
 	}
@@ -123,11 +123,14 @@ Changes the shape of an array to SHAPE, for example 3,4. Each axis grows or shri
 // Run runs the verb.
 func (v *resizeCmd) Run(e *env) error {
 	defer e.startProgress(v.progressOption, "bytes", 0).end()
-	a, err := editArray(e.ctx, v.Path)
+	a, err := editArray(e, v.Path)
 	if err != nil {
 		return err
 	}
 	defer a.Close()
+	if len(v.Shape) != len(a.Shape()) {
+		return fmt.Errorf("SHAPE has %s, but the array has shape %s", plural(len(v.Shape), "length"), pyTuple(a.Shape()))
+	}
 	return a.Resize(e.ctx, v.Shape...)
 }
 
@@ -162,7 +165,7 @@ func (v *setCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	a, err := editArray(e.ctx, v.Path)
+	a, err := editArray(e, v.Path)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ type lsCmd struct {
 func (lsCmd) Help() string {
 	return `
 Lists the leaves and groups of a store, or of the group KEY in it: a file (.b2e, .b2z) or a directory (.b2d). A table is
-one entry. For a file with a single frame, it prints one entry without a key.
+one entry. For a file with a single frame, it prints one entry with PATH, and with -json without a key.
 
 Examples:
   blosc2 ls tree.b2z
@@ -60,7 +60,11 @@ func (v *lsCmd) Run(e *env) error {
 		case entry.Shape != nil:
 			text = pyTuple(entry.Shape) + "\t" + visible(entry.DType.String())
 		}
-		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", visible(entry.Key), entry.Kind, text)
+		name := entry.Key
+		if name == "" {
+			name = v.Path
+		}
+		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", visible(name), entry.Kind, text)
 		return err
 	}
 	if err := eachEntry(e, v.Path, print); err != nil {
@@ -99,7 +103,7 @@ func eachEntry(e *env, path string, see func(store.Entry, error) error) error {
 	defer st.close()
 	if entry, err := st.Stat(e.ctx, key); err != nil || entry.Kind != store.KindGroup {
 		if err != nil && !st.Has(key) {
-			return fmt.Errorf("%s: %w", name, err)
+			return storeError(e, st, path, key, fmt.Errorf("%s: %w", name, err))
 		}
 		return see(entry, err)
 	}

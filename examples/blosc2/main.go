@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 )
@@ -67,7 +68,12 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	return 1
 }
 
-// oneLine returns the text of an error without line breaks.
+// oneLine returns the text of an error without line breaks, and without the name of the system call for a file.
 func oneLine(err error) string {
-	return visible(strings.Join(strings.FieldsFunc(err.Error(), func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
+	text := err.Error()
+	var file *fs.PathError
+	if errors.As(err, &file) {
+		text = strings.Replace(text, file.Error(), file.Path+": "+file.Err.Error(), 1)
+	}
+	return visible(strings.Join(strings.FieldsFunc(text, func(r rune) bool { return r == '\n' || r == '\r' }), "; "))
 }

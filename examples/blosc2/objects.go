@@ -15,7 +15,7 @@ func printObjects(e *env, s *source) error {
 	}
 	o, err := objects.New(e.ctx, s.frame)
 	if err != nil {
-		return fmt.Errorf("%s: %w", s.path, err)
+		return kindError(e, s, "an array of objects", fmt.Errorf("%s: %w", s.path, err))
 	}
 	if o.Kind() != objects.Batches {
 		return printItems(e, o.Items(e.ctx, 0, o.Len()), "", "\n", "\n")

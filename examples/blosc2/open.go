@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -95,7 +94,12 @@ func openStdin(e *env) (*source, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("standard input: %w", err)
+	err = fmt.Errorf("standard input: %w", err)
+	if st, storeErr := newStore(e, "-"); storeErr == nil {
+		defer st.close()
+		err = storeError(e, st, "-", "/", err)
+	}
+	return nil, err
 }
 
 // openFrame opens a frame for reading. Unlike openSource, it returns an error for a single chunk.
@@ -205,12 +209,14 @@ func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
 		s, err = openInStore(e, path, openErr)
 	}
 	switch {
+	case errors.Is(err, ndarray.ErrNotArray):
+		return nil, nil, pathKindError(e, path, "an array", err)
 	case err != nil:
 		return nil, nil, err
 	case s.damaged != nil:
 		err = s.damaged
 	case s.array == nil:
-		err = fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray)
+		err = kindError(e, s, "an array", fmt.Errorf("%s: %w", s.path, ndarray.ErrNotArray))
 	default:
 		return s.array, s.close, nil
 	}
@@ -219,12 +225,19 @@ func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
 }
 
 // editArray opens an array for editing.
-func editArray(ctx context.Context, path string) (*ndarray.Array, error) {
-	path, err := editPath(ctx, path)
+func editArray(e *env, path string) (*ndarray.Array, error) {
+	file, err := editPath(e, path)
 	if err != nil {
 		return nil, err
 	}
-	return ndarray.Edit(ctx, path, nil)
+	a, err := ndarray.Edit(e.ctx, file, nil)
+	if errors.Is(err, ndarray.ErrNotArray) {
+		err = pathKindError(e, path, "an array", err)
+	}
+	if err != nil {
+		return nil, editError(e, path, err)
+	}
+	return a, nil
 }
 
 // chunkFile is an open file with a single chunk.

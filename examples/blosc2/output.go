@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -33,7 +32,7 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 	}
 	if _, err := os.Lstat(path); err == nil {
 		if !overwrite {
-			return nil, fmt.Errorf("%s already exists; use -overwrite to replace it: %w", path, fs.ErrExist)
+			return nil, fmt.Errorf("%s already exists; use -overwrite to replace it", path)
 		}
 		return o, nil
 	}
@@ -51,7 +50,7 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 	}
 	defer st.Close()
 	if st.Has(key) && !overwrite {
-		return nil, fmt.Errorf("%s already exists; use -overwrite to replace it: %w", path, fs.ErrExist)
+		return nil, fmt.Errorf("%s already exists; use -overwrite to replace it", path)
 	}
 	return o, nil
 }

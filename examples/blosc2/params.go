@@ -73,7 +73,7 @@ func (c *codecName) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return usagef("unknown codec %q", text)
+	return usagef("unknown codec %q, want blosclz, lz4, lz4hc, zlib, zstd, ndlz, zfp_acc, zfp_prec or zfp_rate", text)
 }
 
 // signedByte is a parameter of a codec, which some codecs read with a sign.

@@ -48,9 +48,14 @@ func (v *repairCmd) Run(e *env) error {
 	if v.Damaged == "-" || isURL(v.Damaged) {
 		return fmt.Errorf("%s: only a file or a directory can be repaired: %w", v.Damaged, errors.ErrUnsupported)
 	}
-	path, err := editPath(e.ctx, v.Damaged)
+	path, err := editPath(e, v.Damaged)
 	if err != nil {
 		return err
+	}
+	if f, err := frame.Open(e.ctx, path, nil); err == nil {
+		f.Close()
+	} else if store := editError(e, v.Damaged, err); store != err {
+		return store // the chunks of all its leaves are no frame
 	}
 	p.follow(v.New, storedSize(path))
 	f, found, err := frame.Salvage(e.ctx, v.New, path, func(err error) { fmt.Fprintln(e.out, oneLine(err)) }, o)

@@ -287,21 +287,3 @@ func TestTensorLeaf(t *testing.T) {
 		t.Errorf("%d bytes, want %d", len(out), len(want))
 	}
 }
-
-// TestStoreIsNoLeaf runs verbs that need a leaf on stores. The error names the verbs that list a store, and a leaf.
-func TestStoreIsNoLeaf(t *testing.T) {
-	for path, member := range map[string]string{"tree.b2z": "/img/level0", "tree.b2d": "/img/level0", "embed.b2e": "/a"} {
-		path = storesDir + path
-		for _, args := range [][]string{{"info", path}, {"slice", path, "0"}, {"stats", path}, {"dump", path}, {"table", path}} {
-			if strings.HasSuffix(path, ".b2e") && (args[0] == "info" || args[0] == "dump") {
-				continue // the store is a frame, too
-			}
-			want := path + " is a store; list it with blosc2 ls " + path + " or blosc2 info -tree " + path + ", and name a member, such as " + path + member
-			fails(t, 1, want, "", args...)
-		}
-	}
-	table := fixturesDir + "/tables/wide1.b2z"
-	fails(t, 1, "is a table in a store; print it with blosc2 table "+table, "", "info", table)
-	damaged := writeFile(t, "damaged.b2z", "this is neither a zip file nor a frame, but long enough")
-	fails(t, 1, "not a Blosc2 frame", "", "info", damaged)
-}

@@ -2,10 +2,8 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -77,6 +75,9 @@ func newStore(e *env, name string) (*openStore, error) {
 		}
 		return &openStore{Store: st}, nil
 	case !isURL(name):
+		if _, err := os.Stat(name); err != nil {
+			return nil, err
+		}
 		st, err := store.Open(e.ctx, name, nil)
 		return &openStore{Store: st}, err
 	}
@@ -87,7 +88,7 @@ func newStore(e *env, name string) (*openStore, error) {
 	st, err := store.OpenSource(e.ctx, o, nil)
 	if err != nil {
 		o.Close()
-		return nil, fmt.Errorf("%s: %w", o, err)
+		return nil, noRemoteStore(name, fmt.Errorf("%s: %w", o, err))
 	}
 	return &openStore{st, o}, nil
 }
@@ -116,12 +117,12 @@ func openInStore(e *env, path string, otherwise error) (*source, error) {
 	}
 	if key == "/" {
 		defer st.close()
-		return nil, storeError(e, st, path, otherwise)
+		return nil, storeError(e, st, path, key, otherwise)
 	}
 	s := &source{path: path, store: st}
 	if s.frame, err = st.Frame(e.ctx, key); err != nil {
-		st.close()
-		return nil, fmt.Errorf("%s: %w", name, err)
+		defer st.close()
+		return nil, storeError(e, st, path, key, fmt.Errorf("%s: %w", name, err))
 	}
 	if s.array, err = store.ArrayOf(e.ctx, s.frame); err != nil && !errors.Is(err, ndarray.ErrNotArray) {
 		s.damaged = err
@@ -135,35 +136,8 @@ func openInStore(e *env, path string, otherwise error) (*source, error) {
 	return s, nil
 }
 
-// storeError returns the error of a verb that needs a leaf for the path of a store. It names a leaf, or the verb that
-// prints the store if it is a table.
-func storeError(e *env, st *openStore, path string, otherwise error) error {
-	if err := e.ctx.Err(); err != nil {
-		return err
-	}
-	member := ""
-	for entry, err := range st.Walk(e.ctx, "/") {
-		if err != nil || entry.Kind == store.KindGroup {
-			continue
-		}
-		if entry.Key == "/" || entry.Key == "" {
-			if entry.Kind == store.KindTable {
-				return fmt.Errorf("%s is a table in a store; print it with blosc2 table %s, or list its store with blosc2 ls %s", path, path, path)
-			}
-			return otherwise
-		}
-		member = strings.TrimSuffix(path, "/") + entry.Key
-		break
-	}
-	text := fmt.Sprintf("%s is a store; list it with blosc2 ls %s or blosc2 info -tree %s", path, path, path)
-	if member != "" {
-		text += ", and name a member, such as " + member
-	}
-	return errors.New(text)
-}
-
 // editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.
-func editPath(ctx context.Context, path string) (string, error) {
+func editPath(e *env, path string) (string, error) {
 	if path == "-" {
 		return "", fmt.Errorf("standard input can only be read: %w", errors.ErrUnsupported)
 	}
@@ -183,22 +157,43 @@ func editPath(ctx context.Context, path string) (string, error) {
 			return file, nil
 		}
 	}
-	st, err := store.Open(ctx, name, nil)
+	st, err := newStore(e, name)
 	if err != nil {
 		return "", err
 	}
-	defer st.Close()
-	if !st.Has(key) {
-		return "", fmt.Errorf("%s: no key %s: %w", name, key, fs.ErrNotExist)
+	defer st.close()
+	if entry, err := st.Stat(e.ctx, key); err != nil || entry.Kind == store.KindGroup {
+		return "", storeError(e, st, path, key, err)
 	}
-	return "", fmt.Errorf("%s: only leaves in a file of a directory store can be edited: %w", path, errors.ErrUnsupported)
+	return "", fmt.Errorf("%s: only leaves in a file of a store in a directory (.b2d) can be edited: %w", path, errors.ErrUnsupported)
+}
+
+// editError returns the error of editing the file or directory at a path, which is err unless that is a store.
+func editError(e *env, path string, err error) error {
+	name, key, ok := splitStore(path)
+	if !ok || !errors.Is(err, frame.ErrFormat) {
+		return err
+	}
+	st, storeErr := newStore(e, name)
+	if storeErr != nil {
+		return err
+	}
+	defer st.close()
+	if entry, statErr := st.Stat(e.ctx, key); key != "/" && (statErr != nil || entry.Kind != store.KindGroup) {
+		return err
+	}
+	return storeError(e, st, path, key, err)
 }
 
 // openEdit opens a frame for editing. It may be the leaf of a directory store.
-func openEdit(ctx context.Context, path string) (*frame.Frame, error) {
-	path, err := editPath(ctx, path)
+func openEdit(e *env, path string) (*frame.Frame, error) {
+	file, err := editPath(e, path)
 	if err != nil {
 		return nil, err
 	}
-	return frame.Edit(ctx, path, nil)
+	f, err := frame.Edit(e.ctx, file, nil)
+	if err != nil {
+		return nil, editError(e, path, err)
+	}
+	return f, nil
 }

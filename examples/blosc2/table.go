@@ -13,7 +13,8 @@ import (
 // tableCmd prints a table.
 type tableCmd struct {
 	progressOption
-	JSON bool   `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}} (the default). Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
+	Text bool   `help:"print rows in columns, as many as fit, and of more than 60 rows the first and last five; the default on a terminal"`
+	JSON bool   `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}}, the default for a file or a pipe. Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
 	CSV  bool   `name:"csv" help:"print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON"`
 	Path string `arg:"" name:"PATH"`
 }
@@ -24,7 +25,8 @@ func (tableCmd) Help() string {
 Prints the values of a table, without deleted rows. PATH is a store that is a table, or the key of a table in a store.
 
 Examples:
-  blosc2 table -json trips.b2z
+  blosc2 table trips.b2z
+  blosc2 table -json trips.b2z | jq .rows
   blosc2 table -csv data.b2d/trips > trips.csv
 `
 }
@@ -48,25 +50,30 @@ Examples:
 
 // Run runs the verb.
 func (v *tableCmd) Run(e *env) error {
-	if v.JSON && v.CSV {
+	switch {
+	case v.JSON && v.CSV:
 		return usagef("-json and -csv exclude each other")
+	case v.Text && (v.JSON || v.CSV):
+		return usagef("-text excludes -json and -csv")
 	}
 	name, key, ok := splitStore(v.Path)
 	if !ok {
 		name, key = v.Path, "/"
 	}
 	st, err := newStore(e, name)
+	if errors.Is(err, frame.ErrFormat) {
+		err = pathKindError(e, v.Path, "a table", err)
+	}
 	if err != nil {
 		return err
 	}
 	defer st.close()
 	t, err := table.Open(e.ctx, st.Store, key)
 	if err != nil {
-		err = fmt.Errorf("%s: %w", name, err)
-		if key == "/" && v.Path != "-" && errors.Is(err, frame.ErrFormat) {
-			err = storeError(e, st, v.Path, err)
-		}
-		return err
+		return storeError(e, st, v.Path, key, fmt.Errorf("%s: %w", name, err))
+	}
+	if v.Text || e.tty && !v.JSON && !v.CSV {
+		return tableText(e, t)
 	}
 	p := e.startProgress(v.progressOption, "values", t.Rows()*int64(len(t.Columns())))
 	defer p.end()

@@ -54,7 +54,21 @@ func openURL(e *env, address string) (_ *source, err error) {
 	if errors.As(err, &fault) && fault.Path == "" {
 		err = fmt.Errorf("%s: %w", s.path, err)
 	}
-	return nil, err
+	if _, _, ok := splitURL(address); ok {
+		_, err = openInStore(e, address, err) // why it is no leaf
+		return nil, err
+	}
+	return nil, noRemoteStore(address, err)
+}
+
+// noRemoteStore adds to the error of opening a URL that a store in a directory cannot be read from a server, if the URL
+// looks like one.
+func noRemoteStore(address string, err error) error {
+	if before, _, ok := strings.Cut(address, ".b2d"); ok && errors.Is(err, frame.ErrFormat) {
+		store := before + ".b2d"
+		return fmt.Errorf("%w; a store in a directory is not read from a server: name a file in it, such as %s/KEY.b2nd, or use a store in one file (.b2z)", err, store)
+	}
+	return err
 }
 
 // isDirURL reports whether a URL is that of the directory of a sparse frame.

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
 
 	"github.com/goblosc/blosc2/examples/blosc2/internal/view"
@@ -126,7 +125,7 @@ func storeEntries(e *env, path string) ([]view.Entry, error) {
 		return e.ctx.Err()
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	return entries, nil
 }

@@ -61,7 +61,7 @@ func (v *vlmetaCmd) Run(e *env) error {
 			return err
 		}
 	}
-	f, err := openEdit(e.ctx, v.Path)
+	f, err := openEdit(e, v.Path)
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/goblosc/blosc2/frame/store/table"
+)
+
+// The numbers that pandas uses for abbreviated tables.
+const (
+	fullRows  = 60 // largest table that is printed completely
+	edgeRows  = 5  // rows at each end of other tables
+	cellWidth = 40 // characters of a value
+)
+
+// tableText prints a table in columns, as many as fit the terminal. It reads only the rows and columns that it prints.
+func tableText(e *env, t *table.Table) error {
+	rows := t.Rows()
+	edge := rows
+	if rows > fullRows {
+		edge = edgeRows
+	}
+	number := []string{""}
+	for i := range edge {
+		number = append(number, fmt.Sprint(i))
+	}
+	if edge < rows {
+		number = append(number, "...")
+		for i := rows - edge; i < rows; i++ {
+			number = append(number, fmt.Sprint(i))
+		}
+	}
+	columns, aligned := [][]string{number}, "n"
+	left := e.width - textWidth(number)
+	for _, info := range t.Columns() {
+		cells, err := columnText(e, t, info, edge)
+		if err != nil {
+			return err
+		}
+		if left -= 2 + textWidth(cells); left < 0 && len(columns) > 1 {
+			break
+		}
+		columns = append(columns, cells)
+		aligned += map[bool]string{true: "n", false: "t"}[isNumberKind(info.Kind)]
+	}
+	lines := make([][]string, len(number))
+	for _, c := range columns {
+		for i, cell := range c {
+			lines[i] = append(lines[i], cell)
+		}
+	}
+	e.printTable(lines, aligned)
+	shown, all := len(columns)-1, len(t.Columns())
+	text := fmt.Sprintf("%s, %s", plural(int(rows), "row"), plural(all, "column"))
+	if shown < all {
+		text += fmt.Sprintf(", of which %d fit here; -csv and -json print all", shown)
+	}
+	_, err := fmt.Fprintln(e.out, text)
+	return err
+}
+
+// isNumberKind reports whether the values of a column are numbers.
+func isNumberKind(kind string) bool {
+	return strings.Contains(kind, "int") || strings.HasPrefix(kind, "float") || strings.HasPrefix(kind, "complex")
+}
+
+// columnText returns the name and the values of a column: edge rows at each end, and dots if there are others.
+func columnText(e *env, t *table.Table, info table.ColumnInfo, edge int64) ([]string, error) {
+	c, err := t.Column(e.ctx, info.Name)
+	if err != nil {
+		return nil, err
+	}
+	cells := []string{shortened(info.Name)}
+	add := func(start, stop int64) error {
+		values, err := table.Read[any](e.ctx, c, start, stop)
+		if err != nil {
+			return err
+		}
+		for _, v := range values {
+			text := "null"
+			if v != nil {
+				if text, err = cellText(info, v); err != nil {
+					return err
+				}
+			}
+			cells = append(cells, shortened(text))
+		}
+		return nil
+	}
+	if err := add(0, edge); err != nil {
+		return nil, err
+	}
+	if edge < t.Rows() {
+		cells = append(cells, "...")
+		err = add(t.Rows()-edge, t.Rows())
+	}
+	return cells, err
+}
+
+// shortened returns a text of at most cellWidth characters without control characters.
+func shortened(text string) string {
+	r := []rune(visible(strings.ToValidUTF8(text, "\uFFFD")))
+	if len(r) <= cellWidth {
+		return string(r)
+	}
+	return string(r[:cellWidth-1]) + "…"
+}
+
+// textWidth returns the number of characters of the longest text.
+func textWidth(texts []string) (n int) {
+	for _, s := range texts {
+		n = max(n, len([]rune(s)))
+	}
+	return n
+}
