@@ -49,8 +49,8 @@ func run64(b *testing.B, f func(r *rand.Rand)) {
 }
 
 // BenchmarkSlices reads random squares of an array by 64 clients: direct is ReadBytes, handler is the server without
-// connections, served is with connections, the CPU time of the clients included. For a fixed number of slices, use
-// -benchtime 10000x.
+// connections, served is with connections, the CPU time of the clients included, and wrk is with the clients in a
+// process of their own. For a fixed number of slices, use -benchtime 10000x.
 func BenchmarkSlices(b *testing.B) {
 	const side = 2000
 	dir := b.TempDir()
@@ -103,5 +103,6 @@ func BenchmarkSlices(b *testing.B) {
 				resp.Body.Close()
 			})
 		})
+		b.Run(fmt.Sprintf("wrk/%d", n), func(b *testing.B) { runWRK(b, dir, Config{}, side, n) })
 	}
 }
