@@ -422,3 +422,30 @@ func FuzzOpen(f *testing.F) {
 
 // geometryBytes returns the decoded size of a chunk in bytes.
 func (a *Array) geometryBytes() int64 { return a.state.Load().geo.ChunkBytes }
+
+// TestHugeItems reads items that are much larger than their file, as values that are not stored like them.
+func TestHugeItems(t *testing.T) {
+	const size = 2 << 20
+	ctx := context.Background()
+	made, err := Zeros(ctx, "", []int64{3}, fmt.Sprintf("|S%d", size), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := saved(made.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit, want := range map[int64]error{size / 2: ErrTooLarge, 0: nil} {
+		a, err := OpenBytes(b, &OpenOptions{MaxBytes: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, err := Item[string](ctx, a, 1); s != "" || !errors.Is(err, want) {
+			t.Errorf("MaxBytes %d: Item: %q, %v, want %v", limit, s, err, want)
+		}
+		s := []string{"x"}
+		if err := ReadInto(ctx, a, s, At(2)); !errors.Is(err, want) || err == nil && s[0] != "" {
+			t.Errorf("MaxBytes %d: ReadInto: %q, %v, want %v", limit, s, err, want)
+		}
+	}
+}

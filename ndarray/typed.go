@@ -97,7 +97,8 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 
 // ReadInto reads a selection into dst. The length of dst must be the number of selected items. Otherwise ReadInto
 // returns ErrShape. Calls in a loop allocate nothing if the items are stored as values of T, or as numbers that T
-// holds, and sel has no index arrays. See Read.
+// holds, and sel has no index arrays. The error wraps ErrTooLarge if the stored bytes do not justify the memory for
+// items that must be converted. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
@@ -108,7 +109,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	if c.inPlace() {
 		return a.readValues(ctx, m, &c, convert.Bytes(dst), sel)
 	}
-	b, err := makeItems(len(dst), r.DType().Size)
+	b, err := a.makeStored(len(dst), r.DType().Size)
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 }
 
 // Item returns the item at a position. at holds one number for each axis. Negative numbers count from the end. Item
-// returns ErrBounds if the item is outside the array. See Read.
+// returns ErrBounds if the item is outside the array, and ErrTooLarge like ReadInto. See Read.
 func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T
@@ -132,7 +133,10 @@ func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		err := a.readItem(ctx, m, &c, convert.Bytes(item[:]), at)
 		return item[0], err
 	}
-	b := make([]byte, r.DType().Size)
+	b, err := a.makeStored(1, r.DType().Size)
+	if err != nil {
+		return item[0], err
+	}
 	if err := a.readItem(ctx, m, nil, b, at); err != nil {
 		return item[0], err
 	}
@@ -238,6 +242,18 @@ func makeItems(n, itemSize int) ([]byte, error) {
 	size, err := grid.ByteSize(int64(n), int64(itemSize))
 	if err != nil {
 		return nil, err
+	}
+	return make([]byte, size), nil
+}
+
+// makeStored returns memory for n items of the array, which must justify it.
+func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
+	size, err := grid.ByteSize(int64(n), int64(itemSize))
+	if err == nil {
+		err = a.f.Engine().CheckAlloc(int64(size))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("ndarray: cannot allocate %d items to convert them: %w", n, err)
 	}
 	return make([]byte, size), nil
 }
