@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -254,6 +255,25 @@ func TestTensorFaults(t *testing.T) {
 		}
 		if _, err := ArrayOf(context.Background(), f); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTensorMemory opens a tensor that takes more memory than MaxBytes allows.
+func TestTensorMemory(t *testing.T) {
+	const n = 1 << 20
+	content, err := meta.Marshal(meta.Tuple{"numpy", meta.Tuple{n}, "|u1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := buildFrame(t, nil, []meta.Layer{{Name: tensorLayer, Content: content}}, make([]byte, n))
+	for limit, want := range map[int64]error{n - 1: errs.ErrTooLarge, 0: nil} {
+		f, err := frame.OpenBytes(b, &frame.OpenOptions{MaxBytes: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ArrayOf(context.Background(), f); !errors.Is(err, want) {
+			t.Errorf("MaxBytes %d: %v, want %v", limit, err, want)
 		}
 	}
 }
