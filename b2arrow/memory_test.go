@@ -15,17 +15,45 @@ import (
 // TestMemoryOfObjects reads objects that are within MaxBytes one by one, but not as one record batch.
 func TestMemoryOfObjects(t *testing.T) {
 	const n, most = 12, 1 << 20
-	ctx := context.Background()
 	b := build(t, `{"name": "s", "kind": "vlstring"}`, tabletest.AllLive(n))
 	batches := make([][]any, n)
 	for i := range batches {
 		batches[i] = []any{strings.Repeat("a", most/4)}
 	}
 	b.Items("_cols/s", batches...)
-	for _, x := range []struct {
-		limit, rows int64
-		want        error
-	}{{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 2, nil}} {
+	checkMemory(t, b, n, []memoryCase{{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 2, nil}})
+}
+
+// TestMemoryOfValues reads objects whose MessagePack is within MaxBytes, all together, while their values are not.
+func TestMemoryOfValues(t *testing.T) {
+	const n, most = 16, 1 << 20
+	b := build(t, `{"name": "s", "kind": "list", "item": {"kind": "int64"}}`, tabletest.AllLive(n))
+	list := make([]any, 12_000)
+	for i := range list {
+		list[i] = int64(i % 100)
+	}
+	batches := make([][]any, n)
+	for i := range batches {
+		batches[i] = []any{list}
+	}
+	b.Items("_cols/s", batches...)
+	checkMemory(t, b, n, []memoryCase{
+		{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 4, nil},
+		{1 << 19, 1, frame.ErrTooLarge}, // a list takes 768 kB as []any
+	})
+}
+
+// memoryCase is a limit of memory, the number of rows of a batch, and the error that is expected.
+type memoryCase struct {
+	limit, rows int64
+	want        error
+}
+
+// checkMemory reads a table of n rows with limits of memory.
+func checkMemory(t *testing.T, b *builder, n int64, cases []memoryCase) {
+	t.Helper()
+	ctx := context.Background()
+	for _, x := range cases {
 		s, err := store.Open(ctx, b.Dir, &store.OpenOptions{Frames: &frame.OpenOptions{MaxBytes: x.limit}})
 		if err != nil {
 			t.Fatal(err)

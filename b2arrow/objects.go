@@ -29,10 +29,10 @@ func readObjects(ctx context.Context, mem memory.Allocator, o *objects.Array, t 
 			if i < g[0].from {
 				return nil // deleted
 			}
-			if err := w.object(b, info, raw); err != nil {
+			if err := w.object(b, o, info, raw); err != nil {
 				return err
 			}
-			return o.Frame().CheckAlloc(w.raw)
+			return o.Frame().CheckAlloc(w.memory())
 		})
 		if err != nil {
 			return nil, err
@@ -49,8 +49,14 @@ type objectWriter struct {
 	text   int64 // bytes of text and binaries
 }
 
+// memory returns the number of bytes of what was appended: as MessagePack or in the builders, whichever is more.
+func (w *objectWriter) memory() int64 {
+	const value = 16 // a number, with its part of the null mask, in a builder that has doubled its memory
+	return max(w.raw, w.text+value*w.values)
+}
+
 // object appends an object in MessagePack.
-func (w *objectWriter) object(b array.Builder, info *table.ColumnInfo, raw []byte) error {
+func (w *objectWriter) object(b array.Builder, o *objects.Array, info *table.ColumnInfo, raw []byte) error {
 	w.raw += int64(len(raw))
 	if info.Kind == "object" {
 		if len(raw) == 1 && raw[0] == 0xc0 {
@@ -59,7 +65,7 @@ func (w *objectWriter) object(b array.Builder, info *table.ColumnInfo, raw []byt
 		return w.bytes(b, raw)
 	}
 	var v any
-	if err := meta.Unmarshal(raw, &v); err != nil {
+	if err := o.Decode(raw, &v); err != nil {
 		return err
 	}
 	return w.append(b, info, v)

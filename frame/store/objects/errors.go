@@ -12,6 +12,8 @@ var (
 	ErrBounds = errs.ErrBounds
 	// ErrType is returned for a Go type that does not fit an item.
 	ErrType = errs.ErrType
+	// ErrTooLarge is returned for items that take more memory than the stored bytes or MaxBytes allow.
+	ErrTooLarge = errs.ErrTooLarge
 	// ErrParam is returned for options that cannot apply.
 	ErrParam = errs.ErrParam
 	// ErrReadOnly is returned for an edit of an array whose frame was opened for reading.

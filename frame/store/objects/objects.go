@@ -268,8 +268,18 @@ func (o *Array) ArrowSchema() (schema []byte, ok bool) { return o.schema, o.arro
 // Close closes the frame.
 func (o *Array) Close() error { return o.f.Close() }
 
+// Decode decodes the MessagePack of an item of the array into the value that v points to, as meta.Unmarshal does. The
+// values may take many times the memory of the MessagePack. The error wraps ErrTooLarge if that is more than
+// OpenOptions.MaxBytes of the frame, or than the stored bytes justify. raw is not retained.
+func (o *Array) Decode(raw []byte, v any) error {
+	if err := frames.Unmarshal(o.f, raw, v); err != nil {
+		return fmt.Errorf("objects: %w", err)
+	}
+	return nil
+}
+
 // Each calls see with the MessagePack of the items start to stop-1, which must exist, and their numbers. see must not
-// retain it.
+// retain it. Decode decodes it.
 func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
 	if o.arrow {
 		return faults.Unsupportedf("items in Arrow streams")

@@ -10,6 +10,8 @@ var (
 	ErrCorrupt = errs.ErrCorrupt
 	// ErrBounds is returned for a row that does not exist.
 	ErrBounds = errs.ErrBounds
+	// ErrTooLarge is returned for rows that take more memory than the stored bytes or MaxBytes allow.
+	ErrTooLarge = errs.ErrTooLarge
 	// ErrType is returned for a Go type that does not fit the values of a column.
 	ErrType = errs.ErrType
 )

@@ -50,17 +50,18 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 	// Rows may match, starting at start, up to the segment that is looked at.
 	start, stop := int64(0), int64(0)
 	flush := func() error {
-		for ; start < stop; start += rows.Window {
-			part, err := findIn(ctx, c, op, v, start, min(start+rows.Window, stop))
+		return inWindows(start, stop, rows.Window, func(from, to int64) error {
+			part, err := findIn(ctx, c, op, v, from, to)
 			if err != nil {
 				return err
 			}
-			found = append(found, part...)
-			if err := c.valuesFrame().CheckAlloc(8 * int64(len(found))); err != nil {
-				return fmt.Errorf("numbers of %d rows: %w", len(found), err)
+			n := len(found) + len(part)
+			if err := c.valuesFrame().CheckAlloc(8 * int64(n)); err != nil {
+				return fmt.Errorf("numbers of %d rows: %w", n, err)
 			}
-		}
-		return nil
+			found = append(found, part...)
+			return nil
+		})
 	}
 	for i := range s.segments() {
 		end := c.rows.Rank(s.end(i))
@@ -74,7 +75,8 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 		start, stop = end, end
 	}
 	stop = c.rows.Live // rows after the last segment
-	return found, flush()
+	err = flush()
+	return found, err
 }
 
 // findIn returns the rows from start to stop-1 that match.

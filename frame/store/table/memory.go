@@ -2,12 +2,15 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
+	"reflect"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // memory counts the bytes that one call keeps of a frame. Each chunk or window of rows may be within the limit of the
@@ -16,6 +19,9 @@ type memory struct {
 	f    *frame.Frame
 	used int64
 }
+
+// anyMemory is the number of bytes that a value of fixed size takes as any, with its typed value and its item.
+const anyMemory = 72
 
 // textHeader is the number of bytes of a string besides its text.
 const textHeader = 16
@@ -37,12 +43,53 @@ func (m *memory) addRows(n, per, size int64) error {
 	return m.add(n * per * size)
 }
 
+// unmarshal counts the values of an item in MessagePack, and size bytes for the value that v points to. Then it decodes
+// them.
+func (m *memory) unmarshal(raw []byte, v any, size uintptr) error {
+	n, err := frames.DecodedMemory(raw)
+	if err == nil {
+		err = m.add(n + int64(size))
+	}
+	if err != nil {
+		return err
+	}
+	return meta.Unmarshal(raw, v)
+}
+
+// checkValues returns ErrTooLarge if the frame of a column with an array does not justify n rows of type T. Text and
+// items are counted where they are read.
+func checkValues[T any](c *Column, n int64) error {
+	m, v := memory{f: c.array.Frame()}, reflect.TypeFor[T]()
+	if v.Kind() == reflect.Interface {
+		return m.addRows(n, 1, anyMemory)
+	}
+	return m.addRows(n, c.itemCount(), int64(v.Size()))
+}
+
 // valuesFrame returns the frame that justifies memory for each row of the column.
 func (c *Column) valuesFrame() *frame.Frame {
 	if c.items != nil {
 		return c.items.Frame()
 	}
 	return c.array.Frame()
+}
+
+// inWindows calls read for the rows from start to stop-1, up to most at a time. If read returns ErrTooLarge, because
+// these rows take too much memory together, it gets fewer of them again.
+func inWindows(start, stop, most int64, read func(from, to int64) error) error {
+	for n := most; start < stop; {
+		to := min(start+n, stop)
+		err := read(start, to)
+		if errors.Is(err, ErrTooLarge) && to-start > 1 {
+			n = (to - start) / 2
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		start, n = to, min(2*n, most)
+	}
+	return nil
 }
 
 // allItems is All for values of any size, of which it holds one.

@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
 	"github.com/goblosc/blosc2/frame/store/objects"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/internal/tabletest"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -159,4 +163,116 @@ func TestManyMarks(t *testing.T) {
 	if _, err := Open(ctx, s, "/"); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("%d rows: %v, want ErrTooLarge", n, err)
 	}
+}
+
+// TestMemoryOfValues reads columns whose values take more memory than their items: the rows are within MaxBytes as they
+// are stored, but not as Go values.
+func TestMemoryOfValues(t *testing.T) {
+	const n, most = 50_000, 1 << 20
+	ctx := context.Background()
+	b := build(t, `{"name": "i", "kind": "int8", "null_value": 1}, {"name": "b", "kind": "bytes", "max_length": 1},
+		{"name": "t", "kind": "timestamp", "unit": "s"}`, tabletest.AllLive(n))
+	array(b, "_cols/i", []int64{n}, make([]int8, n))
+	b.fixed("_cols/b", "|S1", bytes.Repeat([]byte("b"), n))
+	array(b, "_cols/t", []int64{n}, make([]int64, n))
+	type row struct {
+		I *int8  `b2:"i"`
+		B []byte `b2:"b"`
+		T any    `b2:"t"`
+	}
+	for _, limit := range []int64{0, most} {
+		tab := openLimited(t, b, limit)
+		for name, read := range map[string]func(c *Column) error{
+			"i any":      func(c *Column) error { return second(Read[any](ctx, c, 0, n)) },
+			"i pointers": func(c *Column) error { return second(ReadNullable[int8](ctx, c, 0, n)) },
+			"b":          func(c *Column) error { return second(Read[[]byte](ctx, c, 0, n)) },
+			"t":          func(c *Column) error { return second(Read[time.Time](ctx, c, 0, n)) },
+			"t any":      func(c *Column) error { return second(Read[any](ctx, c, 0, n)) },
+		} {
+			c, err := tab.Column(ctx, name[:1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := errs.ErrTooLarge
+			if limit == 0 || name == "i pointers" { // nine bytes for each row
+				want = nil
+			}
+			if err := read(c); !errors.Is(err, want) || err != nil && want == nil {
+				t.Errorf("MaxBytes %d, %s: %v, want %v", limit, name, err, want)
+			}
+			if k, err := drain(All[any](ctx, c)); k != n || err != nil {
+				t.Errorf("MaxBytes %d, %s: All returns %d values, then %v", limit, name, k, err)
+			}
+		}
+		if k, err := drain(Rows[row](ctx, tab, 0, n)); k != n || err != nil {
+			t.Errorf("MaxBytes %d: Rows returns %d rows, then %v", limit, k, err)
+		}
+	}
+}
+
+// TestMemoryOfDecodedItems reads items that are within MaxBytes all together as MessagePack, but only one by one as
+// values.
+func TestMemoryOfDecodedItems(t *testing.T) {
+	const n, most = 64, 1 << 20
+	ctx := context.Background()
+	b := build(t, `{"name": "s", "kind": "list", "item": {"kind": "int64"}}`, tabletest.AllLive(n))
+	list := make([]any, 4000) // 4 kB of MessagePack, and 64 kB or more as []any
+	for i := range list {
+		list[i] = int64(i % 100)
+	}
+	batches := make([][]any, n)
+	for i := range batches {
+		batches[i] = []any{list}
+	}
+	b.Items("_cols/s", batches...)
+	type row struct {
+		S []any `b2:"s"`
+	}
+	for _, limit := range []int64{0, most} {
+		tab := openLimited(t, b, limit)
+		c, err := tab.Column(ctx, "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := errs.ErrTooLarge
+		if limit == 0 {
+			want = nil
+		}
+		for what, err := range map[string]error{
+			"any":      second(Read[any](ctx, c, 0, n)),
+			"lists":    second(Read[[]any](ctx, c, 0, n)),
+			"pointers": second(ReadNullable[[]any](ctx, c, 0, n)),
+		} {
+			if !errors.Is(err, want) || err != nil && want == nil {
+				t.Errorf("MaxBytes %d, %s: %v, want %v", limit, what, err, want)
+			}
+		}
+		if k, err := drain(All[any](ctx, c)); k != n || err != nil {
+			t.Errorf("MaxBytes %d: All returns %d values, then %v", limit, k, err)
+		}
+		largest, rows := uint64(0), 0
+		before := heap()
+		for r, err := range Rows[row](ctx, tab, 0, n) {
+			if err != nil || len(r.S) != len(list) {
+				t.Fatalf("MaxBytes %d: row %d has %d values, %v", limit, rows, len(r.S), err)
+			}
+			if rows++; rows == 1 { // Rows holds all rows of a window
+				largest = heap() - before
+			}
+		}
+		if rows != n {
+			t.Errorf("MaxBytes %d: %d rows", limit, rows)
+		}
+		if limit == most && largest > 2*most && !race.Enabled {
+			t.Errorf("Rows holds %d bytes, MaxBytes is %d", largest, most)
+		}
+	}
+}
+
+// heap returns the number of bytes in use.
+func heap() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

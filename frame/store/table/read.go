@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
-	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -30,7 +29,8 @@ import (
 // If T is not any, nulls look like values. For dictionaries and the kinds vlstring, vlbytes, list, struct and object
 // they are zero values. For other kinds they are the values that the file holds in their positions. Column.Nulls
 // reports which values are null, and ReadNullable returns pointers. The error wraps ErrBounds for rows that do not
-// exist and ErrType for a T that does not fit.
+// exist, ErrType for a T that does not fit, and ErrTooLarge if the values take more memory than the stored bytes of the
+// column or MaxBytes allow: then read fewer rows, or use All.
 func Read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	if err := c.checkRows(start, stop); err != nil {
 		return nil, err
@@ -55,6 +55,10 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	if err != nil {
 		return nil, err
 	}
+	m := memory{f: c.valuesFrame()}
+	if err := m.addRows(stop-start, 1, int64(reflect.TypeFor[*T]().Size()+reflect.TypeFor[T]().Size())); err != nil {
+		return nil, c.wrap(err)
+	}
 	out := make([]*T, len(values))
 	for i := range values {
 		if nulls == nil || !nulls[i] {
@@ -78,17 +82,20 @@ func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 			window = min(window, windowBytes/n/max(int64(c.array.DType().Size), 1))
 		}
 		window = max(min(window, rows.Window/n), 1)
-		for start := int64(0); start < c.rows.Live; start += window {
-			values, err := Read[T](ctx, c, start, min(start+window, c.rows.Live))
+		err := inWindows(0, c.rows.Live, window, func(from, to int64) error {
+			values, err := Read[T](ctx, c, from, to)
 			if err != nil {
-				yield(*new(T), err)
-				return
+				return err
 			}
 			for _, v := range values {
 				if !yield(v, nil) {
-					return
+					return faults.ErrStop
 				}
 			}
+			return nil
+		})
+		if err != nil && err != faults.ErrStop {
+			yield(*new(T), err)
 		}
 	}
 }
@@ -118,6 +125,11 @@ func (c *Column) itemCount() int64 {
 // read is Read of rows that exist.
 func read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	var zero T
+	if c.items == nil {
+		if err := checkValues[T](c, stop-start); err != nil {
+			return nil, err
+		}
+	}
 	if _, ok := any(&zero).(*any); ok {
 		values, err := c.readAny(ctx, start, stop)
 		return convert[T](values, err)
@@ -335,10 +347,7 @@ func readItems[T any](ctx context.Context, c *Column, start, stop int64) ([]T, e
 	m := memory{f: c.items.Frame()}
 	err := c.eachItem(ctx, start, stop, func(raw []byte) error {
 		var v T
-		if err := m.add(int64(len(raw)) + int64(reflect.TypeFor[T]().Size())); err != nil {
-			return err
-		}
-		if err := frames.Unmarshal(c.items.Frame(), raw, &v); err != nil {
+		if err := m.unmarshal(raw, &v, reflect.TypeFor[T]().Size()); err != nil {
 			return err
 		}
 		values = append(values, v)

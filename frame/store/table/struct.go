@@ -6,10 +6,10 @@ import (
 	"iter"
 	"reflect"
 
-	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
 )
 
-// structWindow is the number of rows that Rows holds at a time.
+// structWindow is the largest number of rows that Rows holds at a time.
 const structWindow = 4096
 
 // Rows returns the rows start to stop-1 as values of the struct type T. An exported field holds the column in its tag
@@ -17,7 +17,9 @@ const structWindow = 4096
 //
 // The type of a field is the one that Read has for the kind of the column and its size, any, or for values of any size
 // one that they fit by the rules of meta.Unmarshal. A pointer to such a type is nil for a null; other fields are then
-// zero. The error wraps ErrType for another type, and fs.ErrNotExist for a column that does not exist.
+// zero. Rows holds up to 4096 rows at a time, and fewer if the values of a column would take more memory than its
+// stored bytes or MaxBytes allow. The error wraps ErrType for another type, fs.ErrNotExist for a column that does not
+// exist, and ErrTooLarge for a single value that is too large.
 func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		fields, err := structFields(ctx, t, reflect.TypeFor[T]())
@@ -28,22 +30,32 @@ func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, 
 			yield(*new(T), err)
 			return
 		}
-		for ; start < stop; start += structWindow {
-			part := make([]T, min(structWindow, stop-start))
-			to := reflect.ValueOf(part)
-			for _, f := range fields {
-				if err := f.fill(ctx, to, start); err != nil {
-					yield(*new(T), f.c.wrap(err))
-					return
-				}
+		err = inWindows(start, stop, structWindow, func(from, to int64) error {
+			part := make([]T, to-from)
+			if err := fillAll(ctx, fields, reflect.ValueOf(part), from); err != nil {
+				return err
 			}
 			for _, row := range part {
 				if !yield(row, nil) {
-					return
+					return faults.ErrStop
 				}
 			}
+			return nil
+		})
+		if err != nil && err != faults.ErrStop {
+			yield(*new(T), err)
 		}
 	}
+}
+
+// fillAll sets all fields in all structs of a slice to the values of rows, starting at start.
+func fillAll(ctx context.Context, fields []structField, to reflect.Value, start int64) error {
+	for _, f := range fields {
+		if err := f.fill(ctx, to, start); err != nil {
+			return f.c.wrap(err)
+		}
+	}
+	return nil
 }
 
 // structField is a field of a struct with its column.
@@ -85,10 +97,7 @@ func (f structField) fill(ctx context.Context, to reflect.Value, start int64) er
 		return f.c.eachItem(ctx, start, stop, func(raw []byte) error {
 			field := to.Index(i).Field(f.index)
 			i++
-			if err := m.add(int64(len(raw))); err != nil {
-				return err
-			}
-			return frames.Unmarshal(f.c.items.Frame(), raw, field.Addr().Interface()) // nil sets the zero value
+			return m.unmarshal(raw, field.Addr().Interface(), 0) // nil sets the zero value
 		})
 	}
 	values, err := f.c.readAny(ctx, start, stop)

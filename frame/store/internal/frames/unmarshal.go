@@ -14,11 +14,10 @@ const (
 	mostMemory  = 512
 )
 
-// Unmarshal is meta.Unmarshal for an item of f. Decoding takes many times the memory of short values and of maps, so it
-// returns ErrTooLarge if f does not justify that.
+// Unmarshal is meta.Unmarshal for an item of f. It returns ErrTooLarge if f does not justify the memory of the values.
 func Unmarshal(f *frame.Frame, raw []byte, v any) error {
 	if f.CheckAlloc(mostMemory*int64(len(raw))) != nil {
-		n, err := decodedMemory(raw)
+		n, err := DecodedMemory(raw)
 		if err == nil {
 			err = f.CheckAlloc(n)
 		}
@@ -29,8 +28,9 @@ func Unmarshal(f *frame.Frame, raw []byte, v any) error {
 	return meta.Unmarshal(raw, v)
 }
 
-// decodedMemory returns the number of bytes that the values in b take at most when they are decoded.
-func decodedMemory(b []byte) (int64, error) {
+// DecodedMemory returns the number of bytes that the values in b take at most when they are decoded: many times the
+// bytes of MessagePack, if the values are short or maps.
+func DecodedMemory(b []byte) (int64, error) {
 	total := int64(len(b))
 	for len(b) > 0 {
 		size, values, err := valueHeader(b)
