@@ -207,13 +207,21 @@ func (o *Array) BatchRange(i int) (start, stop int64, err error) {
 	return start, stop, nil
 }
 
+// checkRange returns an error that wraps ErrBounds unless the items start to stop-1 exist.
+func (o *Array) checkRange(start, stop int64) error {
+	if n := o.Len(); start < 0 || stop < start || stop > n {
+		return fmt.Errorf("objects: items %d to %d of %d: %w", start, stop, n, ErrBounds)
+	}
+	return nil
+}
+
 // Item decodes item i into the value that v points to, as meta.Unmarshal does. It decodes the chunk or block that holds
 // the item, and no other item in it.
 func (o *Array) Item(ctx context.Context, i int64, v any) error {
 	if i < 0 || i >= o.Len() {
 		return fmt.Errorf("objects: item %d of %d: %w", i, o.Len(), ErrBounds)
 	}
-	err := o.Each(ctx, i, i+1, func(_ int64, raw []byte) error { return frames.Unmarshal(o.f, raw, v) })
+	err := o.each(ctx, i, i+1, func(_ int64, raw []byte) error { return frames.Unmarshal(o.f, raw, v) })
 	if err != nil {
 		return fmt.Errorf("objects: item %d: %w", i, err)
 	}
@@ -224,11 +232,11 @@ func (o *Array) Item(ctx context.Context, i int64, v any) error {
 // chunk or block at a time.
 func (o *Array) Items(ctx context.Context, start, stop int64) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
-		if start < 0 || stop < start || stop > o.Len() {
-			yield(nil, fmt.Errorf("objects: items %d to %d of %d: %w", start, stop, o.Len(), ErrBounds))
+		if err := o.checkRange(start, stop); err != nil {
+			yield(nil, err)
 			return
 		}
-		err := o.Each(ctx, start, stop, func(_ int64, raw []byte) error {
+		err := o.each(ctx, start, stop, func(_ int64, raw []byte) error {
 			var v any
 			if err := frames.Unmarshal(o.f, raw, &v); err != nil {
 				return err
@@ -278,9 +286,17 @@ func (o *Array) Decode(raw []byte, v any) error {
 	return nil
 }
 
-// Each calls see with the MessagePack of the items start to stop-1, which must exist, and their numbers. see must not
-// retain it. Decode decodes it.
+// Each calls see with the MessagePack of the items start to stop-1 and their numbers. see must not retain it. Decode
+// decodes it. The error wraps ErrBounds, before the first call, if one of the items does not exist.
 func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
+	if err := o.checkRange(start, stop); err != nil {
+		return err
+	}
+	return o.each(ctx, start, stop, see)
+}
+
+// each is Each for items that exist.
+func (o *Array) each(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
 	if o.arrow {
 		return faults.Unsupportedf("items in Arrow streams")
 	}
