@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // Op is a comparison.
@@ -47,19 +49,30 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 		return nil, err
 	}
 	found := []int64{}
+	var values []T // of some rows at a time
 	// Rows may match, starting at start, up to the segment that is looked at.
 	start, stop := int64(0), int64(0)
 	flush := func() error {
 		return inWindows(start, stop, rows.Window, func(from, to int64) error {
-			part, err := findIn(ctx, c, op, v, from, to)
+			var err error
+			if values, err = readOrdered(ctx, c, values, from, to); err != nil {
+				return err
+			}
+			nulls, err := c.nulls(ctx, from, to)
 			if err != nil {
 				return err
 			}
-			n := len(found) + len(part)
-			if err := c.valuesFrame().CheckAlloc(8 * int64(n)); err != nil {
-				return fmt.Errorf("numbers of %d rows: %w", n, err)
+			n := len(found)
+			for i, x := range values {
+				if matches(x, op, v) && (nulls == nil || !nulls[i]) {
+					found = append(found, from+int64(i))
+				}
 			}
-			found = append(found, part...)
+			if err := c.valuesFrame().CheckAlloc(8 * int64(len(found))); err != nil {
+				err = fmt.Errorf("numbers of %d rows: %w", len(found), err)
+				found = found[:n]
+				return err
+			}
 			return nil
 		})
 	}
@@ -79,23 +92,21 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 	return found, err
 }
 
-// findIn returns the rows from start to stop-1 that match.
-func findIn[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T, start, stop int64) ([]int64, error) {
-	values, err := read[T](ctx, c, start, stop)
-	if err != nil {
-		return nil, err
+// readOrdered returns the values of the rows start to stop-1. It uses the memory of values for numbers of rows that are
+// next to each other.
+func readOrdered[T cmp.Ordered](ctx context.Context, c *Column, values []T, start, stop int64) ([]T, error) {
+	from, to := c.rows.Position(start), c.rows.Position(stop-1)+1
+	if c.items != nil || c.info.isText() || reflect.TypeFor[T]().Kind() == reflect.String || to-from != stop-start {
+		return read[T](ctx, c, start, stop)
 	}
-	nulls, err := c.nulls(ctx, start, stop)
-	if err != nil {
-		return nil, err
-	}
-	var found []int64
-	for i, x := range values {
-		if matches(x, op, v) && (nulls == nil || !nulls[i]) {
-			found = append(found, start+int64(i))
+	if int64(cap(values)) < stop-start {
+		if err := checkValues[T](c, stop-start); err != nil {
+			return nil, err
 		}
+		values = make([]T, stop-start)
 	}
-	return found, nil
+	values = values[:stop-start]
+	return values, ndarray.ReadInto(ctx, c.array, values, ndarray.Span(from, to))
 }
 
 // matches reports whether x compares with v.

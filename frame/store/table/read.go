@@ -151,7 +151,7 @@ func read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error)
 		values, err := c.readBools(ctx, start, stop)
 		return convert[T](values, err)
 	}
-	if c.info.Kind == "utf8" || c.info.Kind == "string" || c.info.Kind == "bytes" {
+	if c.info.isText() {
 		return nil, c.wrongType(zero)
 	}
 	return readRows[T](ctx, c.rows, c.array, c.itemCount(), start, stop)

@@ -33,6 +33,11 @@ type ColumnInfo struct {
 	arrow     bool // the items are Arrow streams
 }
 
+// isText reports whether the values are text or bytes in an array.
+func (c *ColumnInfo) isText() bool {
+	return c.Kind == "utf8" || c.Kind == "string" || c.Kind == "bytes"
+}
+
 // parseSchema reads the JSON of the schema of a table.
 func parseSchema(text []byte) ([]ColumnInfo, error) {
 	v, err := parseJSON(text)
