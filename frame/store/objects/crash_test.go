@@ -181,3 +181,78 @@ func TestFailing(t *testing.T) {
 		}
 	}
 }
+
+// TestCreateFaults creates arrays and appends to them, while the power is cut or a call fails. An array is there as a
+// whole once Create has returned. Before that, there may be none, but never another one.
+func TestCreateFaults(t *testing.T) {
+	ctx := t.Context()
+	items := []any{[]any{int64(1), int64(2)}, []any{}}
+	create := func(sys *simulated.System, kind Kind) (o *Array, err error) {
+		file, err := sys.Open("a.b2b", os.O_RDWR|os.O_CREATE, 0o666)
+		if err != nil {
+			return nil, err
+		}
+		co := &CreateOptions{Frame: &frame.CreateOptions{Storage: storage.WritableFile{File: file}, Concurrency: 1}}
+		if kind == Lists {
+			co.Element = "int64"
+		}
+		if o, err = Create(ctx, "", kind, co); err == nil {
+			err = o.Append(ctx, items...)
+		}
+		return o, err
+	}
+	// check returns an error unless a disk holds no array, or one with no items or with all of them.
+	check := func(sys *simulated.System, needed bool) error {
+		o, err := onDisk(sys, "a.b2b")
+		if err != nil {
+			if needed {
+				return err
+			}
+			return nil
+		}
+		defer o.Close()
+		got, err := stored(o)
+		if err == nil && len(got) > 0 && !reflect.DeepEqual(got, items) || needed && len(got) == 0 {
+			err = fmt.Errorf("items %v", got)
+		}
+		if err == nil {
+			err = o.Append(ctx, []any{})
+		}
+		return err
+	}
+	for _, kind := range []Kind{Objects, Batches, Lists} {
+		sys := simulated.New()
+		before := sys.Image.Clone()
+		o, err := create(sys, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := simulated.Crashes(rand.New(rand.NewPCG(1, 6)), before, sys.Log, 0, func(m simulated.Image) error {
+			return check(simulated.On(m), false)
+		})
+		if err != nil || n < 10 {
+			t.Errorf("kind %d: %d images, %v", kind, n, err)
+		}
+		o.Close()
+		failed := 0
+		for at := 1; ; at++ {
+			sys := simulated.New()
+			sys.FailAt, sys.Short = at, at%2 == 0
+			o, err := create(sys, kind)
+			sys.FailAt = 0
+			if o != nil {
+				o.Close()
+			}
+			if bad := check(sys, err == nil); bad != nil {
+				t.Errorf("kind %d, call %d (%s): %v, then %v", kind, at, sys.Failed, err, bad)
+			}
+			if sys.Failed == "" {
+				break
+			}
+			failed++
+		}
+		if failed < 5 {
+			t.Errorf("kind %d: only %d calls", kind, failed)
+		}
+	}
+}
