@@ -205,6 +205,9 @@ func (f *Frame) startSparse(s *snapshot, index string) {
 // load reads header, index and trailer of the frame in src, which has size bytes. A header that a crash has torn counts
 // as written; see storage.Journal.
 func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapshot, error) {
+	if size < 0 {
+		return nil, f.wrap("header", -1, fmt.Errorf("a size of %d bytes: %w", size, ErrParam))
+	}
 	from := storage.Bind(ctx, src)
 	s, err := f.loadParts(from, size)
 	if err == nil && s.frameLen == size {

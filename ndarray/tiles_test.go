@@ -349,6 +349,60 @@ func TestChunkInfos(t *testing.T) {
 	}
 }
 
+// TestChunkInfosModel compares the chunks of random selections with those of the selected items.
+func TestChunkInfosModel(t *testing.T) {
+	ctx := context.Background()
+	rng := rand.New(rand.NewPCG(7, 21))
+	chunks := 0
+	for range 300 {
+		shape := make([]int64, rng.IntN(5))
+		for i := range shape {
+			shape[i] = rng.Int64N(12)
+		}
+		o := &CreateOptions{}
+		o.Chunks, o.Blocks = randomPartition(rng, shape)
+		a, err := Zeros(ctx, "", shape, "|u1", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			sel := randomSelection(rng, shape)
+			_, positions, err := naiveSelect(shape, sel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := map[int64]bool{}
+			for _, p := range positions {
+				number, times := int64(0), int64(1)
+				for i := len(shape) - 1; i >= 0; i-- {
+					number += p % shape[i] / o.Chunks[i] * times
+					times *= (shape[i]-1)/o.Chunks[i] + 1
+					p /= shape[i]
+				}
+				want[number] = true
+			}
+			var got []int64
+			for c, err := range a.ChunkInfos(ctx, sel...) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, c.Number)
+				if len(got) > 1000 {
+					break
+				}
+			}
+			if len(got) != len(want) || !slices.IsSorted(got) || slices.ContainsFunc(got, func(n int64) bool { return !want[n] }) {
+				t.Errorf("%v of %v in chunks of %v: chunks %d, want %v", sel, shape, o.Chunks, got, want)
+			}
+			chunks += len(got)
+		}
+		a.Close()
+	}
+	if chunks < 1000 {
+		t.Errorf("only %d chunks", chunks)
+	}
+}
+
 // TestTilesLimit reads a small file that states a large shape.
 func TestTilesLimit(t *testing.T) {
 	ctx := context.Background()

@@ -85,7 +85,10 @@ var testSupport = []string{
 
 // besides holds the packages that the tests and examples of a package may import besides those that it may import: they
 // are used together.
-var besides = map[string][]string{"frame/remote": {"chunk", "codec", "frame", "ndarray"}, "frame/store": {"frame/remote"}}
+var besides = map[string][]string{
+	"frame/remote": {"chunk", "codec", "frame", "ndarray"}, "frame/store": {"frame/remote"},
+	"internal/attack": {"frame/store", "frame/store/objects", "frame/store/table"},
+}
 
 // required lists all direct requirements of go.mod.
 var required = []string{

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"sync"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -122,10 +123,16 @@ func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 	return list, err
 }
 
+// maxPath is the length of the longest path of a directory in a store. Opening one takes time in proportion to it.
+const maxPath = 4096
+
 // walk calls see for everything in a directory and those below it, except the directories.
 func (d *directory) walk(ctx context.Context, dir string, see func(name string, e fs.DirEntry) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
+	}
+	if len(dir) > maxPath {
+		return faults.TooLargef("a directory with a path of more than %d bytes", maxPath)
 	}
 	list, err := d.root.ReadDir(dir)
 	for _, e := range list {
@@ -177,6 +184,28 @@ func (d *directory) lstat(name string) (fs.FileInfo, error) {
 		err = faults.Unsupportedf("%s: not a regular file", name)
 	}
 	return fi, err
+}
+
+// contains reports whether a name outside of d leads into the directory, as far as that can be found out.
+func (d *directory) contains(name string) bool {
+	self, err := d.root.Stat()
+	if err != nil {
+		return false
+	}
+	dir := filepath.Dir(name)
+	fi, err := d.sys.Stat(dir)
+	for depth := 0; err == nil && depth < maxPath; depth++ {
+		if d.sys.Same(self, fi) {
+			return true
+		}
+		dir += string(filepath.Separator) + ".." // the file system follows symbolic links before it
+		up, upErr := d.sys.Stat(dir)
+		if upErr == nil && d.sys.Same(up, fi) { // the topmost directory
+			return false
+		}
+		fi, err = up, upErr
+	}
+	return false
 }
 
 func (d *directory) Close() error { return d.root.Close() }

@@ -38,6 +38,9 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 	if err := o.check(true); err != nil {
 		return err
 	}
+	if o.Layout > LayoutTree {
+		return fmt.Errorf("option Layout is %v: %w", o.Layout, ErrParam)
+	}
 	switch filepath.Ext(name) {
 	case ".b2e":
 		if o.Layout != LayoutEmbed {

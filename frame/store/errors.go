@@ -17,7 +17,7 @@ var (
 	ErrTooLarge = errs.ErrTooLarge
 	// ErrReadOnly is returned for edits of a store that was opened for reading.
 	ErrReadOnly = errs.ErrReadOnly
-	// ErrParam is returned for a key that cannot be stored, or an option that cannot apply.
+	// ErrParam is returned for a key that cannot be stored, an option that cannot apply, or packing into the store.
 	ErrParam = errs.ErrParam
 	// ErrType is returned for a Go type that does not fit a value.
 	ErrType = errs.ErrType

@@ -96,6 +96,9 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if n := src.Size(); n < 0 {
+		return nil, fmt.Errorf("a size of %d bytes: %w", n, ErrParam)
+	}
 	tail, err := zipdir.Tail(ctx, src)
 	if err != nil {
 		return nil, err

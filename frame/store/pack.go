@@ -20,7 +20,8 @@ import (
 // Pack writes a directory or zip store to a zip file, in the layout of python-blosc2: the files of the leaves by
 // decreasing size, then embed.b2e, without compression. Its options are Overwrite and Frames.NoSync; others return
 // ErrParam. The file gets its name when it is complete, so a crash leaves the old file or the new one. Pack holds no
-// leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if the name exists.
+// leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if the name exists, and
+// ErrParam for a name in the directory of the store, where the file would become a part of it or replace one.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
 	if o == nil {
 		o = &CreateOptions{}
@@ -49,6 +50,9 @@ func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) err
 		return fs.ErrClosed
 	}
 	sys := s.opts.system()
+	if d, ok := s.files.box.(*directory); ok && d.contains(name) {
+		return fmt.Errorf("the name is in the directory of the store: %w", ErrParam)
+	}
 	if err := checkFree(sys, name, o.Overwrite); err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-// Package attack tests packages frame, ndarray and chunk, and the command b2, with hostile input. Only tests import it.
+// Package attack tests packages frame, ndarray and chunk, and the command b2, with hostile input, and all packages with
+// odd arguments. Only tests import it.
 //
 // # Mutants
 //

@@ -71,7 +71,7 @@ func (p *Problem) check() error {
 		if length < 0 || p.From[i] < 1 || p.To[i] < 1 || p.ItemSize < 1 {
 			return fmt.Errorf("ndarray: %w: axis %d: length %d, chunks of %d and %d", errs.ErrShape, i, length, p.From[i], p.To[i])
 		}
-		all *= float64(length + p.From[i] + p.To[i])
+		all *= float64(length) + float64(p.From[i]) + float64(p.To[i]) // the sum of integers may overflow
 	}
 	if all > math.MaxInt64/(1<<16) {
 		return fmt.Errorf("ndarray: %w: shape %v", errs.ErrTooLarge, p.Shape)

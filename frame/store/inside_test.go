@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame"
+)
+
+// TestPackInside packs a store to names in its own directory, which would become leaves, or replace them.
+func TestPackInside(t *testing.T) {
+	ctx := context.Background()
+	parent := t.TempDir()
+	dir := filepath.Join(parent, "s.b2d")
+	s, err := Create(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	f, err := frame.OpenBytes(buildFrame(t, nil, nil, []byte("items")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(ctx, "g/leaf", f); err != nil {
+		t.Fatal(err)
+	}
+	linked := os.Symlink(filepath.Join(dir, "g"), filepath.Join(parent, "link")) == nil
+	over := &CreateOptions{Overwrite: true}
+	before := leafFiles(t, dir)
+	for _, name := range []string{"x.b2z", "g/x.b2z", "g/leaf.b2f", "embed.b2e", "g/../x.b2z", "../link/x.b2z"} {
+		if !linked && strings.Contains(name, "link") {
+			continue
+		}
+		if err := s.Pack(ctx, dir+"/"+name, over); !errors.Is(err, ErrParam) {
+			t.Errorf("%s: %v, want %v", name, err, ErrParam)
+		}
+	}
+	if after := leafFiles(t, dir); !slices.Equal(after, before) {
+		t.Errorf("files %q, want %q", after, before)
+	}
+	for _, name := range []string{"out.b2z", "s.b2d.b2z", "s.b2d/../out.b2z", "s.b2d/g/../../out.b2z"} {
+		if err := s.Pack(ctx, parent+"/"+name, over); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Chdir(parent)
+	for name, want := range map[string]error{"here.b2z": nil, "s.b2d/x.b2z": ErrParam} {
+		if err := s.Pack(ctx, name, over); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", name, err, want)
+		}
+	}
+	// A zip store may replace itself.
+	z, err := Open(ctx, "out.b2z", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	if err := z.Pack(ctx, "out.b2z", over); err != nil && runtime.GOOS != "windows" {
+		t.Errorf("onto itself: %v", err)
+	}
+}
+
+// TestDeepDirectory opens a store with a directory so deep that each step of a walk takes long.
+func TestDeepDirectory(t *testing.T) {
+	ctx := context.Background()
+	dir := filepath.Join(t.TempDir(), "s.b2d")
+	s, err := Create(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	root, err := os.OpenRoot(dir)
+	for i := 0; err == nil && i < 50; i++ {
+		err = root.Mkdir(strings.Repeat("d", 100), 0o700)
+		var next *os.Root
+		if err == nil {
+			next, err = root.OpenRoot(strings.Repeat("d", 100))
+		}
+		root.Close()
+		root = next
+	}
+	if err != nil {
+		t.Skip("no deep directories: ", err)
+	}
+	root.Close()
+	if s, err := Open(ctx, dir, nil); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("%v, %v, want %v", s, err, ErrTooLarge)
+	}
+}
