@@ -12,7 +12,6 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
-	"github.com/goblosc/blosc2/internal/task"
 )
 
 // worker is what one goroutine needs.
@@ -91,29 +90,6 @@ type ChunkInfo struct {
 	Stored  bool            // the chunk holds its data uncompressed and unfiltered
 	Codec   codec.ID        // also set if Stored; a chunk of Blosc1 does not distinguish LZ4 and LZ4HC
 	Filters [6]chunk.Filter // slot 0 is the first to be applied when writing, the last when reading
-}
-
-// ChunkInfo describes chunk i. It reads the header of the chunk and decodes nothing. Errors are ErrBounds, ErrCorrupt
-// and errors.ErrUnsupported.
-func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
-	ctx = task.Context(ctx)
-	s, err := f.acquire(ctx)
-	if err != nil {
-		return ChunkInfo{}, err
-	}
-	defer f.release(s, &err)
-	return f.chunkInfo(ctx, s, i)
-}
-
-func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, i int) (ChunkInfo, error) {
-	if err := f.checkChunk(s, i); err != nil {
-		return ChunkInfo{}, err
-	}
-	h, err := f.chunkHeader(ctx, s, i)
-	if err != nil {
-		return ChunkInfo{}, err
-	}
-	return s.describe(i, h), nil
 }
 
 // describe returns what index and header say of chunk i.

@@ -294,8 +294,9 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 	if limit := f.opts.MaxBytes; limit > 0 {
 		most = min(most, limit/2)
 	}
-	b, n := s.sequence.take(s, i, most)
-	if b != nil {
+	mean := max(s.cbytes/max(s.storedChunks(), 1), 1)
+	b, n := s.chunks.take(i, int(min(most/mean, int64(s.index.n-i))))
+	if n == 0 {
 		return append(dst, b...), nil
 	}
 	pass := f.newPass(ctx, s, visitChunks(i, i+n))
@@ -313,7 +314,7 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 		if err != nil {
 			break // reading the chunk reports it
 		}
-		s.sequence.put(k, b)
+		s.chunks.put(k, b)
 		most -= int64(len(b))
 	}
 	return dst, err

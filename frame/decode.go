@@ -49,8 +49,8 @@ type decodeJob struct {
 	two    bool // two blocks are decoded faster at a time
 }
 
-// decode is Decode of engine.View, without the check whether s was written over. A pass has the bytes of the chunks of
-// p as the next ones; it may be nil.
+// decode is Decode of engine.View, without the check whether s was written over. pass has the bytes of the chunks of p,
+// or is nil.
 func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engine.ReadPlan, blocks int64, blockSize int) error {
 	d, ok := f.engines.Get().(*decoding)
 	if !ok {
@@ -214,7 +214,7 @@ func (d *decoding) next(j *decodeJob) bool {
 		return false
 	}
 	if d.pass != nil {
-		j.ahead = d.pass.take(j.visit.Chunk)
+		j.ahead = d.pass.find(j.visit.Chunk, true)
 	}
 	return true
 }

@@ -62,9 +62,10 @@ func (e *engineFrame) MetaLayer(state any, name string) ([]byte, bool) {
 
 func (e *engineFrame) Info(state any) engine.Info { return engine.Info(state.(*snapshot).info()) }
 
-func (e *engineFrame) ChunkInfo(ctx context.Context, state any, draft bool, i int) (engine.ChunkInfo, error) {
+func (e *engineFrame) ChunkInfo(ctx context.Context, state any, draft bool, ahead any, i int) (engine.ChunkInfo, error) {
 	s := state.(*snapshot)
-	c, err := (*Frame)(e).chunkInfo(task.Context(ctx), s, i)
+	pass, _ := ahead.(*chunkPass)
+	c, err := (*Frame)(e).chunkInfo(task.Context(ctx), s, pass, i)
 	return engine.ChunkInfo(c), e.checked(s, draft, err)
 }
 
@@ -87,6 +88,7 @@ func (e *engineFrame) ChunkInfos(ctx context.Context, state any, draft bool, ahe
 
 func (e *engineFrame) Ahead(ctx context.Context, state any, draft bool, next func(v *engine.Visit) bool) (ahead any, stop func()) {
 	if pass := (*Frame)(e).newPass(task.Context(ctx), state.(*snapshot), next); pass != nil {
+		pass.share()
 		return pass, pass.stop
 	}
 	return nil, func() {}

@@ -6,18 +6,23 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // chunkPass reads chunks ahead for a call that needs their stored bytes one after the other, from a source that reads
-// many ranges at once, or for several calls of Decode, one after the other. One goroutine at a time uses it.
+// many ranges at once. One goroutine uses it, except for the method find.
 type chunkPass struct {
 	p   *prefetcher
 	job decodeJob // the chunk at hand
+
+	mu      sync.Mutex  // of find
+	skipped map[int]int // visits to come, by chunk, that calls have gone without: they were before the windows
 }
 
 // passPlan is the plan of a chunkPass: it only names chunks.
@@ -69,15 +74,47 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 	return c.job.ahead, c.job.ahead.wait()
 }
 
-// take returns the bytes of chunk i that are read ahead, if it is the next one that the pass visits, and otherwise nil.
-func (c *chunkPass) take(i int) *chunkAhead {
-	if next, ok := c.p.peek(); !ok || next != i {
-		return nil
+// share makes c a pass for several calls that use find, in about the order of its visits. Several goroutines may.
+func (c *chunkPass) share() {
+	c.skipped = map[int]int{}
+	c.p.wanted = func(v *windowVisit) bool {
+		if v.ahead != nil && c.skipped[v.Chunk] > 0 {
+			c.skipped[v.Chunk]--
+			return false
+		}
+		return v.ahead != nil
 	}
-	c.p.next(&c.job)
-	a := c.job.ahead
-	c.job.ahead = nil
-	return a
+}
+
+// find returns the bytes of the next visit of chunk i that are read ahead, or nil if there are none. With take, the
+// visit is over.
+func (c *chunkPass) find(i int, take bool) *chunkAhead {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.p.peek()
+	for at, w := range c.p.windows {
+		for k := w.taken; k < len(w.visits); k++ {
+			v := &w.visits[k]
+			if v.ahead == nil || v.Chunk != i {
+				continue
+			}
+			a := v.ahead
+			if take {
+				v.ahead = nil
+				for w.taken < len(w.visits) && w.visits[w.taken].ahead == nil {
+					w.taken++
+				}
+				if w.taken == len(w.visits) {
+					c.p.windows = slices.Delete(c.p.windows, at, at+1)
+				}
+			}
+			return a
+		}
+	}
+	if take && !c.p.last && c.p.d.s.index.at(i) >= 0 {
+		c.skipped[i]++
+	}
+	return nil
 }
 
 // chunkReader reads the chunks of a state one after the other.
@@ -243,4 +280,68 @@ func visitBlock(i, k int) func(v *engine.Visit) bool {
 		v.Chunk, v.Blocks, done = i, []int32{int32(k)}, true
 		return true
 	}
+}
+
+// ChunkInfo describes chunk i. It reads the header of the chunk and decodes nothing. A loop over the chunks of a frame
+// from a [Source] reads headers ahead. Errors are ErrBounds, ErrCorrupt and errors.ErrUnsupported.
+func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
+	ctx = task.Context(ctx)
+	s, err := f.acquire(ctx)
+	if err != nil {
+		return ChunkInfo{}, err
+	}
+	defer f.release(s, &err)
+	if err := f.checkChunk(s, i); err != nil {
+		return ChunkInfo{}, err
+	}
+	h, err := f.headerNext(ctx, s, i)
+	if err != nil {
+		return ChunkInfo{}, err
+	}
+	return s.describe(i, h), nil
+}
+
+// headerNext is chunkHeader, which reads headers ahead if those before were read one after the other.
+func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
+	if s.draft || storage.Ranges(s.src) == nil {
+		return f.chunkHeader(ctx, s, i)
+	}
+	h, n := s.headers.take(i, min(windowChunks, s.index.n-i))
+	if n == 0 {
+		return h, nil
+	}
+	chunks := f.chunkReader(ctx, s)
+	chunks.pass = f.newPass(ctx, s, visitChunks(i, i+n))
+	chunks.pass.p.headers = readHeaders
+	defer chunks.stop()
+	h, err := chunks.header(i)
+	for k := i + 1; k < i+n && err == nil; k++ {
+		next, err := chunks.header(k)
+		if err != nil {
+			break // the call for this chunk reports it
+		}
+		s.headers.put(k, next)
+	}
+	return h, err
+}
+
+// chunkInfo is ChunkInfo of a state. pass may have the bytes of the chunk, or is nil.
+func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, pass *chunkPass, i int) (ChunkInfo, error) {
+	if err := f.checkChunk(s, i); err != nil {
+		return ChunkInfo{}, err
+	}
+	from := storage.Bind(ctx, s.src)
+	if pass != nil {
+		if a := pass.find(i, false); a != nil {
+			if err := a.wait(); err != nil {
+				return ChunkInfo{}, err
+			}
+			from = a
+		}
+	}
+	h, err := f.headerFrom(from, s, i)
+	if err != nil {
+		return ChunkInfo{}, err
+	}
+	return s.describe(i, h), nil
 }

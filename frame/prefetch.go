@@ -32,8 +32,9 @@ const (
 type prefetcher struct {
 	d       *decoding
 	src     storage.RangeReader
-	gap     int64 // that src reads over
-	headers bool  // only the headers of chunks are read
+	gap     int64                     // that src reads over
+	headers bool                      // only the headers of chunks are read
+	wanted  func(v *windowVisit) bool // or nil; a visit that is not wanted is left out
 	call    context.Context
 	ctx     context.Context // of the windows: ends when no worker needs another chunk
 	cancel  context.CancelFunc
@@ -114,7 +115,14 @@ func (p *prefetcher) start() {
 			p.last = true
 			break
 		}
-		if v.ahead = p.chunk(&v.Visit); v.ahead != nil {
+		v.ahead = p.chunk(&v.Visit)
+		if p.wanted != nil && !p.wanted(&v) {
+			if p.last = p.ctx.Err() != nil; p.last {
+				break
+			}
+			continue
+		}
+		if v.ahead != nil {
 			list = append(list, v.ahead)
 			size += headBytes + int64(v.ahead.share*float64(v.ahead.likely))
 		}

@@ -29,15 +29,16 @@ type snapshot struct {
 	stored    evidence
 	heads     heads // of chunks of a source that is read ahead
 	table     blockTable
-	tabled    index        // for which the block table in vlmeta was made
-	order     storedOrder  // for reading ahead
-	sequence  sequence     // of chunks that are read ahead
-	src       io.ReaderAt  // contiguous frames: where the bytes are
-	area      int64        // contiguous frames: where the chunks end at the latest, from the frame start
-	root      storage.Root // sparse frames: the directory with the chunk files
-	fileID    int64        // sparse frames: the number of the next chunk file
-	print     fingerprint  // of index and trailer
-	epoch     uint64       // see storage.Lock
+	tabled    index                  // for which the block table in vlmeta was made
+	order     storedOrder            // for reading ahead
+	chunks    sequence[[]byte]       // stored bytes that are read ahead
+	headers   sequence[coder.Header] // likewise
+	src       io.ReaderAt            // contiguous frames: where the bytes are
+	area      int64                  // contiguous frames: where the chunks end at the latest, from the frame start
+	root      storage.Root           // sparse frames: the directory with the chunk files
+	fileID    int64                  // sparse frames: the number of the next chunk file
+	print     fingerprint            // of index and trailer
+	epoch     uint64                 // see storage.Lock
 
 	trailerLen int   // of a state that was read, in bytes
 	hidden     error // of a state that was read: it is empty by its header, but has an index
@@ -462,42 +463,42 @@ func (s *snapshot) move(x index) {
 	s.index = x
 }
 
-// sequence reads the next chunks ahead for a caller that reads one after the other, from a source that reads many
+// sequence reads chunks, or headers, ahead for a caller that reads one after the other, from a source that reads many
 // ranges at once.
-type sequence struct {
-	mu   sync.Mutex
-	next int            // the chunk after the last one that was read
-	n    int            // chunks that were read at once
-	raw  map[int][]byte // stored bytes of chunks that were read ahead
+type sequence[T any] struct {
+	mu    sync.Mutex
+	next  int // the chunk after the last one that was read
+	n     int // chunks that were read at once
+	ahead map[int]T
 }
 
 // maxSequence is about the largest number of stored bytes in a sequence.
 const maxSequence = 8 << 20
 
-// take returns chunk i if it was read ahead, or else the number of chunks to read at once, of about most bytes.
-func (q *sequence) take(s *snapshot, i int, most int64) ([]byte, int) {
+// take returns what was read ahead of chunk i, or else the number of chunks to read at once, from 1 to most.
+func (q *sequence[T]) take(i, most int) (x T, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	b := q.raw[i]
-	delete(q.raw, i)
-	if b == nil {
+	x, ok := q.ahead[i]
+	if !ok {
 		if i != q.next || i == 0 {
 			q.n = 0
 		}
-		mean := max(s.cbytes/max(s.storedChunks(), 1), 1)
-		q.n = int(max(1, min(2*int64(q.n), most/mean, int64(s.index.n-i))))
-		q.raw = nil
+		q.n = max(1, min(2*q.n, most))
+		q.ahead = nil
+		n = q.n
 	}
+	delete(q.ahead, i)
 	q.next = i + 1
-	return b, max(q.n, 1)
+	return x, n
 }
 
-// put keeps a chunk that was read ahead.
-func (q *sequence) put(i int, b []byte) {
+// put keeps what was read ahead of chunk i.
+func (q *sequence[T]) put(i int, x T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.raw == nil {
-		q.raw = map[int][]byte{}
+	if q.ahead == nil {
+		q.ahead = map[int]T{}
 	}
-	q.raw[i] = b
+	q.ahead[i] = x
 }

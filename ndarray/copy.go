@@ -106,7 +106,7 @@ type stream struct {
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
 	// ahead is snapshot.readAhead for the boxes that read will read, or nil.
-	ahead func(ctx context.Context, next func() (box, bool)) (stop func())
+	ahead func(ctx context.Context, boxes iter.Seq[box]) (stop func())
 }
 
 // stream returns the stream that copies the items of the snapshot.
@@ -161,9 +161,7 @@ func (s *stream) boxes(start, stop grid.Dims) iter.Seq[box] {
 // In that case the chunks are appended, because the boxes are in the order of the chunks.
 func (s *stream) write(ctx context.Context, b *frame.Batch, boxes iter.Seq[box]) error {
 	if s.ahead != nil {
-		next, end := iter.Pull(boxes)
-		defer end()
-		defer s.ahead(ctx, next)()
+		defer s.ahead(ctx, boxes)()
 	}
 	for x := range boxes {
 		if err := s.writeBox(ctx, b, &x); err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -398,10 +399,17 @@ func testFarPasses(t *testing.T, rng *rand.Rand, a *Array, x *farForms, fails bo
 		}
 		c.Close()
 	}
+	testFarBoxes(t, rng, a, local, allowed)
 	n := a.Frame().NumChunks()
 	for i := range n {
 		if rng.IntN(5) == 0 {
 			i = rng.IntN(n)
+		}
+		info, err := a.Frame().ChunkInfo(ctx, i)
+		plain, _ := local.Frame().ChunkInfo(ctx, i)
+		info.Off, plain.Off = 0, 0
+		if allowed("ChunkInfo", err) && info != plain {
+			t.Fatalf("chunk %d: %+v, want %+v", i, info, plain)
 		}
 		got, err := a.Frame().ReadChunk(ctx, nil, i)
 		want, _ := local.Frame().ReadChunk(ctx, nil, i)
@@ -412,6 +420,39 @@ func testFarPasses(t *testing.T, rng *rand.Rand, a *Array, x *farForms, fails bo
 		want, _ = local.Frame().ReadBlock(ctx, nil, i, 0)
 		if allowed("ReadBlock", err) && !bytes.Equal(got, want) {
 			t.Fatalf("block 0 of chunk %d differs", i)
+		}
+	}
+}
+
+// testFarBoxes compares calls that read all chunks, a box at a time, with the array in memory.
+func testFarBoxes(t *testing.T, rng *rand.Rand, a, local *Array, allowed func(what string, err error) bool) {
+	t.Helper()
+	o := &ReduceOptions{Axes: []int{rng.IntN(len(a.Shape()))}}
+	sums := func(x *Array) ([]uint64, error) {
+		s, err := Reduce(ctx, x, OpSum, o)
+		if err != nil {
+			return nil, err
+		}
+		defer s.Close()
+		return Read[uint64](ctx, s)
+	}
+	got, err := sums(a)
+	if allowed("Reduce", err) {
+		if want, _ := sums(local); !slices.Equal(got, want) {
+			t.Fatalf("Reduce returns other sums")
+		}
+	}
+	boxes := []Boxes{ByChunk(a), ByTile(a, 1+rng.Int64N(50_000)), ByRows(a, 0, 1+rng.Int64N(50))}[rng.IntN(3)]
+	next, end := iter.Pull2(Tiles[uint16](ctx, local, boxes))
+	defer end()
+	stop := rng.Int64N(2 * boxes.Len())
+	for tile, err := range Tiles[uint16](ctx, a, boxes.ReadAhead(rng.IntN(4))) {
+		want, _, _ := next()
+		if allowed("Tiles", err) && !slices.Equal(tile.Items, want.Items) {
+			t.Fatalf("Tiles returns other items for the box %v", tile.Box)
+		}
+		if stop--; stop < 0 {
+			break
 		}
 	}
 }

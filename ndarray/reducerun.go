@@ -57,6 +57,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	load := func(ctx context.Context, s *portion[S, T, A]) error {
 		return loadPortion(ctx, j, s, widen, &k)
 	}
+	defer j.h.readAhead(j.ctx, j.h.within(boxes))()
 	for s, err := range sched.Ahead(j.ctx, workers-1, boxes.All(), set, load) {
 		if err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package ndarray
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
@@ -84,12 +85,17 @@ func (h *snapshot) plan(start, count, stride *grid.Dims) selection.Plan {
 // box is the items [start, start+count) along each axis.
 type box struct{ start, count grid.Dims }
 
-// readAhead begins to read ahead from far away what reading the boxes of next needs, one after the other. Until stop is
+// readAhead begins to read ahead from far away what reading the boxes needs, in about their order. Until stop is
 // called, the snapshot must not be used for anything else.
-func (h *snapshot) readAhead(ctx context.Context, next func() (box, bool)) (stop func()) {
+func (h *snapshot) readAhead(ctx context.Context, boxes iter.Seq[box]) (stop func()) {
 	var r reading
+	var next func() (box, bool) // not called for a source that is not far away
+	finish := func() {}
 	was := h.v
 	view, end := was.Ahead(ctx, func(v *engine.Visit) bool {
+		if next == nil {
+			next, finish = iter.Pull(boxes)
+		}
 		for !r.Next(v) {
 			b, ok := next()
 			if !ok {
@@ -97,6 +103,9 @@ func (h *snapshot) readAhead(ctx context.Context, next func() (box, bool)) (stop
 			}
 			var stride grid.Dims
 			h.strides(&stride, &b.count)
+			if grid.HasZero(b.count[:h.m.Ndim]) {
+				continue
+			}
 			r.plan, r.next = h.plan(&b.start, &b.count, &stride), 0
 		}
 		return true
@@ -104,6 +113,7 @@ func (h *snapshot) readAhead(ctx context.Context, next func() (box, bool)) (stop
 	h.v = view
 	return func() {
 		h.v = was
+		defer func() { finish() }()
 		end()
 	}
 }

@@ -143,6 +143,9 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 			return
 		}
 		defer h.release()
+		if boxes.readsChunks(h) {
+			defer h.readAhead(ctx, h.within(boxes))()
+		}
 		jobs := func(yield func([2]Box) bool) {
 			for x, in := range boxes.walk() {
 				if !yield([2]Box{x, in}) {
@@ -173,20 +176,56 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 	}
 }
 
-// readBox reads a box into dst, in C order. It returns ErrBounds for a box outside an array that has become smaller.
+// readBox reads a box into dst, in C order.
 func (h *snapshot) readBox(ctx context.Context, dst []byte, b Box) error {
-	var start, count grid.Dims
+	x, err := h.checkBox(b)
+	if err != nil {
+		return err
+	}
+	return h.read(ctx, dst, &x.start, &x.count)
+}
+
+// within returns boxes as readAhead takes them, up to the first one that is outside the array.
+func (h *snapshot) within(boxes Boxes) iter.Seq[box] {
+	return func(yield func(box) bool) {
+		for x := range boxes.walk() {
+			if y, err := h.checkBox(x); err != nil || !yield(y) {
+				return
+			}
+		}
+	}
+}
+
+// checkBox returns the start and the shape of a box. It returns ErrBounds for a box outside an array that has become
+// smaller.
+func (h *snapshot) checkBox(b Box) (y box, err error) {
 	var buf grid.Dims
 	shape := h.m.Shape(&buf)
 	if len(b.Start) != len(shape) {
-		return fmt.Errorf("ndarray: %w: box has %d dimensions, want %d", ErrBounds, len(b.Start), len(shape))
+		return y, fmt.Errorf("ndarray: %w: box has %d dimensions, want %d", ErrBounds, len(b.Start), len(shape))
 	}
 	for i, n := range shape {
-		if start[i], count[i] = b.Start[i], b.Shape[i]; start[i] > n || count[i] > n-start[i] {
-			return fmt.Errorf("ndarray: %w: items %d to %d along axis %d of length %d", ErrBounds, start[i], start[i]+count[i], i, n)
+		if y.start[i], y.count[i] = b.Start[i], b.Shape[i]; y.start[i] > n || y.count[i] > n-y.start[i] {
+			return y, fmt.Errorf("ndarray: %w: items %d to %d along axis %d of length %d", ErrBounds, y.start[i], y.start[i]+y.count[i], i, n)
 		}
 	}
-	return h.read(ctx, dst, &start, &count)
+	return y, nil
+}
+
+// readsChunks reports whether reading ahead over several boxes is faster. It is not if they are parts of a chunk, which
+// they would read again and again, or if they are so large that reading ahead in each of them is enough.
+func (b Boxes) readsChunks(h *snapshot) bool {
+	n := int64(h.m.Dtype.Size)
+	for i, x := range b.axes {
+		if x.halo > 0 || x.step != x.size {
+			return false
+		}
+		n *= min(x.size, b.shape[i])
+		if n > defaultBounds.slab {
+			return false
+		}
+	}
+	return n >= h.st.geo.ChunkBytes
 }
 
 // copy sets b to x, in the memory of b.

@@ -31,8 +31,21 @@ var passes = map[string]func(ctx context.Context, a *ndarray.Array) error{
 		defer c.Close()
 		return nil
 	},
-	"save":   func(ctx context.Context, a *ndarray.Array) error { _, err := a.Save(ctx, io.Discard); return err },
-	"verify": func(ctx context.Context, a *ndarray.Array) error { return a.Verify(ctx, nil) },
+	"sum": func(ctx context.Context, a *ndarray.Array) error {
+		_, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpSum, nil)
+		return err
+	},
+	"tiles": func(ctx context.Context, a *ndarray.Array) error {
+		for _, err := range ndarray.Tiles[float32](ctx, a, ndarray.ByChunk(a)) {
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+	"to a writer": func(ctx context.Context, a *ndarray.Array) error { return ndarray.ToWriter(ctx, io.Discard, a) },
+	"save":        func(ctx context.Context, a *ndarray.Array) error { _, err := a.Save(ctx, io.Discard); return err },
+	"verify":      func(ctx context.Context, a *ndarray.Array) error { return a.Verify(ctx, nil) },
 }
 
 // checkTime checks that a call took little more than some latencies and the time of the link for all bytes. Files of
@@ -53,7 +66,7 @@ func checkPass(t *testing.T, name string, a farArray, size int64, requests, late
 		t.Fatal(err)
 	}
 	took := time.Since(start)
-	atMost(t, name, a.link.Stats(), requests, requests/8+2, size*101/100)
+	atMost(t, name, a.link.Stats(), requests, max(requests/8+2, latencies), size*101/100)
 	checkTime(t, name, a, took, size, latencies)
 }
 
@@ -218,6 +231,27 @@ func TestChunkInfos(t *testing.T) {
 			t.Errorf("%d chunks of 4", n)
 		}
 		atMost(t, "four headers", a.link.Stats(), 40, 6, int64(len(stored))/20)
+	})
+}
+
+// TestReducePass reduces an array of many small chunks, and describes them one by one.
+func TestReducePass(t *testing.T) {
+	stored := makeArray(t, []int64{256, 128, 128}, []int64{2, 64, 64}, []int64{2, 32, 64}, codec.Zstd, false)
+	size := int64(len(stored))
+	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+		checkPass(t, "sum", a, size, 2, 2, passes["sum"])
+		checkPass(t, "median", a, 2*size, 4, 4, func(ctx context.Context, a *ndarray.Array) error {
+			_, err := ndarray.Quantiles(ctx, a, []float64{0.5}, nil)
+			return err
+		})
+		checkPass(t, "loop of ChunkInfo", a, size, 10, 7, func(ctx context.Context, a *ndarray.Array) error {
+			for i := range a.Frame().NumChunks() {
+				if _, err := a.Frame().ChunkInfo(ctx, i); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 	})
 }
 

@@ -91,7 +91,7 @@ type Reader interface {
 	Release(state any, draft bool)
 	MetaLayer(state any, name string) ([]byte, bool)
 	Info(state any) Info
-	ChunkInfo(ctx context.Context, state any, draft bool, i int) (ChunkInfo, error)
+	ChunkInfo(ctx context.Context, state any, draft bool, ahead any, i int) (ChunkInfo, error)
 	ChunkInfos(ctx context.Context, state any, draft bool, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
 	Ahead(ctx context.Context, state any, draft bool, next func(v *Visit) bool) (ahead any, stop func())
 	Decode(ctx context.Context, state any, draft bool, ahead any, p ReadPlan, blocks int64, blockSize int) error
@@ -149,7 +149,7 @@ func (v View) Info() Info { return v.r.Info(v.state) }
 
 // ChunkInfo returns what header and index say of chunk i. See frame.Frame.ChunkInfo.
 func (v View) ChunkInfo(ctx context.Context, i int) (ChunkInfo, error) {
-	return v.r.ChunkInfo(ctx, v.state, v.draft, i)
+	return v.r.ChunkInfo(ctx, v.state, v.draft, v.ahead, i)
 }
 
 // ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the chunks that ahead returns, from a
@@ -159,10 +159,11 @@ func (v View) ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (ne
 	return v.r.ChunkInfos(ctx, v.state, v.draft, ahead)
 }
 
-// Ahead returns a view for several calls of Decode, one after the other, which are all that use it. next visits the
-// chunks that their plans will visit, in this order. From a source far away, the bytes for later calls are read while
-// earlier ones decode, and between them. The caller must call stop after the last call, and release only v. The context
-// is that of the calls. next is called until then, by one goroutine at a time.
+// Ahead returns a view for several calls of Decode, which are all that use it, besides ChunkInfo for chunks that they
+// will need. next visits the chunks that their plans will visit, in this order. From a source far away, the bytes for
+// later calls are read while earlier ones decode, and between them. Several calls may run at the same time, if they
+// begin in about that order. The caller must call stop after the last call, and release only v. The context is that of
+// the calls. next is called until then, by one goroutine at a time.
 func (v View) Ahead(ctx context.Context, next func(v *Visit) bool) (view View, stop func()) {
 	v.ahead, stop = v.r.Ahead(ctx, v.state, v.draft, next)
 	return v, stop
