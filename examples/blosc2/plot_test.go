@@ -126,3 +126,19 @@ func TestPlotLimits(t *testing.T) {
 		}
 	}
 }
+
+// TestPlotConstant checks that the color bar of a plane with one value has one color, and that larger values than the
+// range are on its upper half.
+func TestPlotConstant(t *testing.T) {
+	bar := func(img image.Image, y int) color.Color { return color.NRGBAModel.Convert(img.At(770, y)) }
+	img := picture(t, quadrants(t, "3", "3", "3", "3"), "-")
+	checkQuadrants(t, img, viridis(0), viridis(0), viridis(0), viridis(0))
+	if low, high := bar(img, 450), bar(img, 100); low != viridis(0) || high != viridis(0) {
+		t.Errorf("the color bar has %v and %v", low, high)
+	}
+	img = picture(t, "-range", "3,3", quadrants(t, "3", "4", "3", "2"), "-")
+	checkQuadrants(t, img, viridis(0), viridis(1), viridis(0), viridis(0))
+	if low, high := bar(img, 450), bar(img, 100); low != viridis(0) || high != viridis(1) {
+		t.Errorf("the color bar has %v and %v", low, high)
+	}
+}

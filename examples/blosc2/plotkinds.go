@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -53,7 +54,7 @@ func (v *plotCmd) heat(e *env, p *plot.Plot, area draw.Canvas, r ndarray.Reader)
 	left := draw.Crop(area, 0, -bar, 0, 0)
 	p.Draw(left)
 	data := p.DataCanvas(left)
-	v.colorBar(colors, low, high).Draw(draw.Crop(area, area.Max.X-area.Min.X-bar+16, 0, data.Min.Y-area.Min.Y, data.Max.Y-area.Max.Y))
+	v.colorBar(colors, low, high, slices.ContainsFunc(values, func(x float64) bool { return x > high })).Draw(draw.Crop(area, area.Max.X-area.Min.X-bar+16, 0, data.Min.Y-area.Min.Y, data.Max.Y-area.Max.Y))
 	return nil
 }
 
@@ -71,12 +72,17 @@ func (v *plotCmd) colorOf(colors colorMap, x, low, high float64) color.NRGBA {
 	return colors((max(low, min(high, x)) - low) / (high - low))
 }
 
-// colorBar returns a plot with the colors of the values.
-func (v *plotCmd) colorBar(colors colorMap, low, high float64) *plot.Plot {
+// colorBar returns a plot with the colors of the values. If low is high, it has the color of that value, and above it
+// the color of larger values if there are any.
+func (v *plotCmd) colorBar(colors colorMap, low, high float64, larger bool) *plot.Plot {
 	bar := plot.New()
 	img := image.NewNRGBA(image.Rect(0, 0, 1, 512))
 	for y := range 512 {
-		img.SetNRGBA(0, y, colors(1-float64(y)/511))
+		x := 1 - float64(y)/511
+		if low == high {
+			x = map[bool]float64{true: 1, false: 0}[larger && y < 256]
+		}
+		img.SetNRGBA(0, y, colors(x))
 	}
 	bottom, top := low, high
 	if v.Log {
@@ -92,7 +98,10 @@ func (v *plotCmd) colorBar(colors colorMap, low, high float64) *plot.Plot {
 		})
 	}
 	if top == bottom {
-		top += max(math.Abs(bottom)*1e-6, 1e-6)
+		middle := bottom
+		half := max(math.Abs(middle)*1e-6, 1e-6)
+		bottom, top = middle-half, middle+half
+		bar.Y.Tick.Marker = plot.ConstantTicks{{Value: middle, Label: strconv.FormatFloat(low, 'g', 6, 64)}}
 	}
 	bar.Add(plotter.NewImage(img, 0, bottom, 1, top))
 	bar.HideX()

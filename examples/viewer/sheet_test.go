@@ -301,7 +301,7 @@ func testSheet(t *testing.T, s *site, c *chrome) {
 			t.Errorf("%s of %s, want %s", got, query, want)
 		}
 	}
-	if got := p.content("rows-text"); got != "Rows 1\u2009274 to 1\u2009313 of 200\u2009000, columns 0 to 15 of 20." {
+	if got := p.content("rows-text"); got != "Rows 1\u202f274 to 1\u202f313 of 200\u202f000, columns 0 to 15 of 20." {
 		t.Errorf("%q", got)
 	}
 	p.shot("rows-large.png")

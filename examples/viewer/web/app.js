@@ -18,7 +18,7 @@ const calls = { picture: new Latest(120), prefetch: new Latest(0), value: new La
 const picture = new Picture({ moved: () => array && ask(), picked: pick, hovered: hover, left: unhover });
 const tree = new Tree((key) => select(key).catch(fail));
 const sheet = new Sheet(turn);
-const controls = new Controls({ changed, axes: changeAxes, index: changeIndex });
+const controls = new Controls({ changed, axes: changeAxes, index: changeIndex, near: approach });
 
 let state = defaults();
 let array = null; // what select returned
@@ -222,6 +222,13 @@ function prefetch() {
   if (at[axis] < 0 || at[axis] >= array.shape[axis]) return;
   const args = request(at);
   calls.prefetch.run(() => client.call("prefetch", args), () => {}, () => {});
+}
+
+// approach reads the next plane when the pointer or the focus comes to a slider, so that its first step is fast, too.
+function approach(axis) {
+  if (!array || !hasPicture() || moved.axis === axis) return;
+  moved = { axis, by: state.at[axis] + 1 < array.shape[axis] ? 1 : -1 };
+  prefetch();
 }
 
 // explain says how the picture was sampled.

@@ -54,7 +54,7 @@ export function drawHistogram(svg, note, answer) {
   svg.append(el("path", { d: path, class: "data" }));
   for (const v of [answer.low, answer.high]) if (v > low && v < high) svg.append(el("line", { x1: x(v), x2: x(v), y1: top, y2: y(0), class: "mark" }));
   const rest = [nan && `${count(nan)} NaN`, infinite && `${count(infinite)} infinite`].filter(Boolean).map((t) => `, ${t}`).join("");
-  note.textContent = total ? `${count(total)} values shown, ${label(low)} to ${label(high)}${rest}` : `no finite values${rest}`;
+  note.textContent = total ? `${count(total)} values shown, ${high > low ? `${label(low)} to ${label(high)}` : `all ${label(low)}`}${rest}` : `no finite values${rest}`;
   svg.setAttribute("aria-label", `Histogram: ${note.textContent}`);
 }
 

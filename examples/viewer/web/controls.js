@@ -1,5 +1,5 @@
 // The controls above and below the picture.
-import { label } from "./svg.js";
+import { count, label } from "./svg.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -8,7 +8,7 @@ export class Controls {
   #shape = [];
   #sliders = [];
 
-  // on has the functions changed(what), axes() and index(axis, index).
+  // on has the functions changed(what), axes(), index(axis, index) and near(axis), which is called before an index changes.
   constructor(on) {
     this.on = on;
     for (const id of ["row", "col"]) $(id).addEventListener("change", () => this.#swap(id, Number($(id).value)));
@@ -74,7 +74,7 @@ export class Controls {
     const place = document.createElement("div"), range = document.createElement("input"), number = document.createElement("input");
     const name = document.createElement("span");
     place.className = "slider";
-    name.textContent = `axis ${axis} of ${this.#shape[axis]}`;
+    name.textContent = `axis ${axis} of ${count(this.#shape[axis])}`;
     for (const [input, type] of [[range, "range"], [number, "number"]]) {
       Object.assign(input, { type, min: 0, max: this.#shape[axis] - 1, step: 1, value: this.#state.at[axis] });
       input.setAttribute("aria-label", `Index of axis ${axis}${type === "number" ? ", as a number" : ""}`);
@@ -85,6 +85,7 @@ export class Controls {
       range.value = number.value = i;
       if (i !== this.#state.at[axis]) this.on.index(axis, i);
     };
+    for (const event of ["pointerenter", "focus"]) range.addEventListener(event, () => this.on.near(axis));
     range.addEventListener("input", () => set(range.value));
     number.addEventListener("change", () => set(number.value));
     place.append(name, range, number);

@@ -1,7 +1,10 @@
 // The canvas with the heat map, its axes and its color bar: zoom, pan, cursor.
-import { el, integerTicks, label, logTicks, ticks } from "./svg.js";
+import { count, el, integerTicks, label, logTicks, ticks } from "./svg.js";
 
 const mostPixels = 2048;
+
+// textWidth returns the pixels of the largest index of an axis with n items.
+const textWidth = (n) => 6.5 * count(n - 1).length;
 
 export class Picture {
   rows = 1;
@@ -36,6 +39,7 @@ export class Picture {
   // open shows a plane with some rows and columns, and a window or all of it.
   open(rows, cols, window, names) {
     [this.rows, this.cols, this.names, this.#image] = [rows, cols, names, null];
+    this.canvas.closest("#figure").style.setProperty("--left", `${Math.max(58, textWidth(rows) + 22)}px`);
     this.resize();
     this.window = window ? { ...window } : this.fit();
     this.#clamp();
@@ -172,29 +176,33 @@ export class Picture {
 
   #drawAxes() {
     const { clientWidth: w, clientHeight: h } = this.canvas;
-    const x = [], y = [];
+    const x = [], y = [], left = this.axisY.clientWidth;
     const from = (v) => Math.max(0, Math.ceil(v - 0.5));
-    for (const t of integerTicks(from(this.window.left), Math.min(this.cols - 1, this.window.right), w / 90)) {
+    for (const t of integerTicks(from(this.window.left), Math.min(this.cols - 1, this.window.right), w / (textWidth(this.cols) + 24))) {
       const at = ((t + 0.5 - this.window.left) / this.width) * w;
-      x.push(el("line", { x1: at, x2: at, y1: 0, y2: 5, class: "tick" }), el("text", { x: at, y: 17, "text-anchor": "middle" }, t));
+      x.push(el("line", { x1: at, x2: at, y1: 0, y2: 5, class: "tick" }), el("text", { x: at, y: 17, "text-anchor": "middle" }, count(t)));
     }
     x.push(el("text", { x: w / 2, y: 32, "text-anchor": "middle", class: "name" }, this.names[1]));
     this.axisX.replaceChildren(...x);
     if (this.rows > 1) {
       for (const t of integerTicks(from(this.window.top), Math.min(this.rows - 1, this.window.bottom), h / 45)) {
         const at = ((t + 0.5 - this.window.top) / this.height) * h;
-        y.push(el("line", { x1: 53, x2: 58, y1: at, y2: at, class: "tick" }), el("text", { x: 50, y: at + 4, "text-anchor": "end" }, t));
+        y.push(el("line", { x1: left - 5, x2: left, y1: at, y2: at, class: "tick" }), el("text", { x: left - 8, y: at + 4, "text-anchor": "end" }, count(t)));
       }
       y.push(el("text", { transform: `translate(10 ${h / 2}) rotate(-90)`, "text-anchor": "middle", class: "name" }, this.names[0]));
     }
     this.axisY.replaceChildren(...y);
   }
 
-  // drawBar draws the color bar.
+  // drawBar draws the color bar. If low is high, it has the color of that value, and above it the color of larger values
+  // if there are any.
   drawBar(answer, log) {
     const { low, high } = answer;
     const image = new ImageData(1, 256);
-    for (let i = 0; i < 256; i++) image.data.set(answer.bar.subarray(4 * (255 - i), 4 * (256 - i)), 4 * i);
+    for (let i = 0; i < 256; i++) {
+      const k = high > low ? 255 - i : i < 128 && answer.histogram.high > high ? 255 : 0;
+      image.data.set(answer.bar.subarray(4 * k, 4 * k + 4), 4 * i);
+    }
     this.bar.getContext("2d").putImageData(image, 0, 0);
     const h = this.canvas.clientHeight;
     const [f, list] = log && high > low ? [Math.log, logTicks(low, high)] : [(v) => v, ticks(low, high, h / 45)];

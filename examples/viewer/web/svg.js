@@ -43,8 +43,8 @@ export function label(x) {
   return String(+x.toPrecision(6));
 }
 
-// count returns a whole number with thin spaces between thousands.
-export const count = (n) => n.toLocaleString("en-US").replace(/,/g, "\u2009");
+// count returns a whole number with narrow spaces between thousands.
+export const count = (n) => n.toLocaleString("en-US").replace(/,/g, "\u202f");
 
 // bytes returns a number of bytes.
 export function bytes(n) {

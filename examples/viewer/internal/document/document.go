@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/goblosc/blosc2/examples/viewer/internal/item"
@@ -138,7 +137,7 @@ func (d *Document) Walk(ctx context.Context, see func(Entry)) error {
 		case e.Kind == store.KindArray, e.Kind == store.KindReference && len(e.Shape) > 0:
 			x.Shown, x.Text = true, shapeText(e.Shape)+" "+e.DType.String()
 		case e.Kind == store.KindTable:
-			x.Shown, x.Text = true, strconv.FormatInt(e.Shape[0], 10)+" rows"
+			x.Shown, x.Text = true, countText(e.Shape[0])+" rows"
 		case e.Kind == store.KindObjects, e.Kind == store.KindBatches, e.Kind == store.KindLists:
 			x.Shown, x.Text = true, shapeText(e.Shape)
 		case len(e.Shape) > 0:
@@ -185,7 +184,7 @@ func shapeText(shape []int64) string {
 	}
 	parts := make([]string, len(shape))
 	for i, n := range shape {
-		parts[i] = strconv.FormatInt(n, 10)
+		parts[i] = countText(n)
 	}
 	return strings.Join(parts, " × ")
 }

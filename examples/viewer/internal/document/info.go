@@ -32,7 +32,7 @@ func (a *Array) Info() []Property {
 		{"Dtype", a.DType().String()},
 		{"Chunks", shapeText(a.Chunks())},
 		{"Blocks", shapeText(a.Blocks())},
-		{"Number of chunks", strconv.Itoa(info.NumChunks)},
+		{"Number of chunks", countText(int64(info.NumChunks))},
 		{"Codec", codecText(p)},
 		{"Filters", strings.Join(filters, ", ")},
 		{"Data", sizeText(n)},
@@ -73,10 +73,19 @@ func attribute(name string, get func(v any) error) Property {
 	return Property{item.Clip(name, 200), item.Clip(text, 4000)}
 }
 
-// sizeText returns a number of bytes, such as "1.5 MiB (1,572,864 bytes)".
+// countText returns a count with narrow spaces between thousands, where lines do not break, as the page shows counts.
+func countText(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "\u202f" + s[i:]
+	}
+	return s
+}
+
+// sizeText returns a number of bytes, such as "1.5 MiB".
 func sizeText(n int64) string {
 	if n < 1024 {
-		return strconv.FormatInt(n, 10) + " bytes"
+		return countText(n) + " bytes"
 	}
 	e := min(int(math.Log2(float64(n))/10), 6)
 	return strconv.FormatFloat(float64(n)/math.Pow(1024, float64(e)), 'f', 1, 64) + " " + "KMGTPE"[e-1:e] + "iB"

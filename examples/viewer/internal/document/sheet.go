@@ -74,7 +74,7 @@ func (s *Sheet) Read(ctx context.Context, start, stop int64, first, last int) ([
 func newObjects(o *objects.Array) *Sheet {
 	kind := map[objects.Kind]string{objects.Objects: "object array", objects.Batches: "batch array", objects.Lists: "list array"}[o.Kind()]
 	info := o.Frame().Info()
-	s := &Sheet{Rows: o.Len(), info: []Property{{"Kind", kind}, {"Items", fmt.Sprint(o.Len())}}}
+	s := &Sheet{Rows: o.Len(), info: []Property{{"Kind", kind}, {"Items", countText(o.Len())}}}
 	if n := o.Batches(); n > 0 {
 		s.info = append(s.info, Property{"Batches", fmt.Sprint(n)})
 	}

@@ -23,7 +23,7 @@ func openTable(ctx context.Context, st *store.Store, key string) (*Sheet, error)
 		return nil, err
 	}
 	infos := t.Columns()
-	s := &Sheet{Rows: t.Rows(), info: []Property{{"Kind", "table"}, {"Rows", strconv.FormatInt(t.Rows(), 10)}, {"Columns", strconv.Itoa(len(infos))}}}
+	s := &Sheet{Rows: t.Rows(), info: []Property{{"Kind", "table"}, {"Rows", countText(t.Rows())}, {"Columns", strconv.Itoa(len(infos))}}}
 	for _, info := range infos {
 		c := &column{table: t, info: info}
 		s.Columns = append(s.Columns, Column{Name: info.Name, Kind: kindText(info), read: c.read})
