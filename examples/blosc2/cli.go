@@ -36,6 +36,9 @@ type grammar struct {
 	Man        manCmd        `cmd:"" help:"print the man page"`
 }
 
+// argumentName finds the name of an argument as kong writes it.
+var argumentName = regexp.MustCompile(`^<([^>]+)>:`)
+
 // doubleDash finds options as kong writes them.
 var doubleDash = regexp.MustCompile(`(^| )--`)
 
@@ -82,7 +85,8 @@ func (c *cli) dispatch(e *env, args []string) error {
 		return err
 	}
 	if _, err := c.k.Parse(append([]string{name}, ordered...)); err != nil {
-		return usagef("%s", doubleDash.ReplaceAllString(err.Error(), "$1-"))
+		text := doubleDash.ReplaceAllString(err.Error(), "$1-")
+		return usagef("%s", argumentName.ReplaceAllString(text, "argument $1:"))
 	}
 	return v.Target.Addr().Interface().(runner).Run(e)
 }

@@ -176,7 +176,7 @@ func (c *createCmd) itemType(in *input) (meta.DType, error) {
 	var err error
 	if c.DType != "" {
 		if d, err = meta.ParseDType(c.DType); err != nil {
-			return d, err
+			return d, fmt.Errorf("-dtype: %w", err)
 		}
 		if in.npy != nil && d.Size != in.npy.DType.Size {
 			return d, fmt.Errorf("items of -dtype have %d bytes, but items of the .npy file have %d", d.Size, in.npy.DType.Size)

@@ -131,6 +131,9 @@ func (v *resizeCmd) Run(e *env) error {
 	if len(v.Shape) != len(a.Shape()) {
 		return fmt.Errorf("SHAPE has %s, but the array has shape %s", plural(len(v.Shape), "length"), pyTuple(a.Shape()))
 	}
+	if i := slices.IndexFunc(v.Shape, func(n int64) bool { return n < 0 }); i >= 0 {
+		return fmt.Errorf("SHAPE: the length %d of axis %d is negative: %w", v.Shape[i], i, ndarray.ErrShape)
+	}
 	return a.Resize(e.ctx, v.Shape...)
 }
 

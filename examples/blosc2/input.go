@@ -308,10 +308,13 @@ func (r *rawInput) check(in *input, d meta.DType) error {
 		return nil
 	}
 	given, err := meta.ParseDType(r.DType)
-	if err == nil && given.String() != d.String() {
-		err = fmt.Errorf("the array has dtype %s, not %s", d, given)
+	if err != nil {
+		return fmt.Errorf("-dtype: %w", err)
 	}
-	return err
+	if given.String() != d.String() {
+		return fmt.Errorf("the array has dtype %s, not %s", d, given)
+	}
+	return nil
 }
 
 // errNotNPY returns the error for raw bytes that no option requests.

@@ -37,6 +37,9 @@ type plotCmd struct {
 	Sel  string `arg:"" optional:"" name:"SEL"`
 }
 
+// otherPictures are extensions of pictures that plot does not write.
+var otherPictures = []string{".bmp", ".eps", ".gif", ".jpeg", ".jpg", ".pdf", ".ps", ".tif", ".tiff", ".webp"}
+
 // Help describes the verb.
 func (plotCmd) Help() string {
 	return `
@@ -61,6 +64,9 @@ func (v *plotCmd) Run(e *env) error {
 	}
 	if v.Bins < 1 || v.Bins > 10000 {
 		return usagef("-bins: want a number from 1 to 10000, got %d", v.Bins)
+	}
+	if ext := strings.ToLower(filepath.Ext(v.Out)); !v.SVG && slices.Contains(otherPictures, ext) {
+		return usagef("OUT ends in %s, but plot writes .png and .svg", ext)
 	}
 	if v.Out == "-" {
 		if err := e.refuseTerminal(""); err != nil {

@@ -123,6 +123,11 @@ func TestErrorTexts(t *testing.T) {
 		}
 	}
 	fails(t, 1, a+" already exists; use -overwrite to replace it\n", numbers(6), "create", "-raw", a)
+	fails(t, 2, "blosc2 resize: argument SHAPE: \"x\" is not an integer of 64 bits (see ", "", "resize", a, "3,x")
+	fails(t, 1, "SHAPE: the length -3 of axis 0 is negative", "", "resize", a, "--", "-3,5")
+	fails(t, 1, "blosc2 create: -dtype: ", "", "create", "-dtype", "q9", missing)
+	fails(t, 1, "blosc2 append: -dtype: ", "", "append", "-dtype", "q9", a)
+	fails(t, 2, "OUT ends in .jpg, but plot writes .png and .svg", "", "plot", a, missing+".JPG")
 	fails(t, 1, "SHAPE has 1 length, but the array has shape (6, 5)\n", "", "resize", a, "3")
 	fails(t, 2, `unknown codec "zst", want blosclz, lz4,`, "", "copy", "-codec", "zst", a, missing)
 }
