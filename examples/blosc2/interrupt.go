@@ -8,10 +8,10 @@ import (
 	"syscall"
 )
 
-// untilSignal returns a context that ends with the first interrupt or request to terminate. The second one kills the
-// process.
+// untilSignal returns a context that ends with the first interrupt, request to terminate, or end of the terminal. The
+// second one kills the process.
 func untilSignal() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), append(hangups(), os.Interrupt, syscall.SIGTERM)...)
 	context.AfterFunc(ctx, stop)
 	return ctx, stop
 }

@@ -257,7 +257,7 @@ func awaitFile(t *testing.T, dir string) {
 // TestSignals interrupts create. It removes its temporary files, except when it is killed: then verify names them, and
 // repair removes them.
 func TestSignals(t *testing.T) {
-	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
 		for _, form := range []string{"-sparse=false", "-sparse"} {
 			dir := t.TempDir()
 			out := filepath.Join(dir, "a.b2nd")
