@@ -20,7 +20,7 @@ const (
 	windowBytes  = 16 << 20 // stored bytes of a window in memory
 	windowChunks = 1024
 	windowBlocks = 1 << 18 // listed blocks of a window
-	roundBytes   = 1 << 20 // bytes that take less time than one more round trip
+	roundBytes   = 1 << 20 // bytes that take less time than one more round trip, unless there is no latency
 	headBytes    = 4096    // what opening a chunk reads first
 	maxHead      = 1 << 20 // longer lists of block positions are not read ahead
 )
@@ -33,6 +33,7 @@ type prefetcher struct {
 	d       *decoding
 	src     storage.RangeReader
 	gap     int64                     // that src reads over
+	round   float64                   // bytes that are read to save a round trip
 	headers bool                      // only the headers of chunks are read
 	wanted  func(v *windowVisit) bool // or nil; a visit that is not wanted is left out
 	call    context.Context
@@ -60,12 +61,14 @@ type windowVisit struct {
 }
 
 func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *prefetcher {
-	p := &prefetcher{d: d, src: src, call: ctx, most: windowBytes}
+	p := &prefetcher{d: d, src: src, round: roundBytes, call: ctx, most: windowBytes}
 	if limit := d.f.opts.MaxBytes; limit > 0 {
 		p.most = min(p.most, limit/maxWindows)
 	}
 	if g, ok := src.(storage.Gapper); ok {
-		p.gap = g.Gap()
+		if p.gap = g.Gap(); p.gap == 0 {
+			p.round = 0
+		}
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	return p
@@ -256,7 +259,7 @@ func (p *prefetcher) locate(list []*chunkAhead) error {
 		switch {
 		case a.whole && a.exact || a.share == 0 || a.known():
 		case !a.exact:
-			extra += roundBytes + 1
+			extra += p.round + 1
 		case a.guess > a.headLen():
 			extra += (1 - a.share) * float64(a.likely)
 		}
@@ -264,7 +267,7 @@ func (p *prefetcher) locate(list []*chunkAhead) error {
 	var parts []*part
 	var of []*chunkAhead
 	for _, a := range list {
-		if a.head == nil && a.exact && (extra <= roundBytes && a.share > 0 && !a.known() || a.guess <= a.headLen()) {
+		if a.head == nil && a.exact && (extra <= p.round && a.share > 0 && !a.known() || a.guess <= a.headLen()) {
 			a.whole = true
 		}
 		if !a.known() && !(a.whole && a.exact) {

@@ -39,7 +39,7 @@ import (
 //	Gap() int64
 //
 // then ReadRanges reads over gaps of up to that many bytes between ranges of a call. Chunks of about that size are read
-// as a whole.
+// as a whole. Without the method, or unless it returns 0, up to 1 MiB more is read if that saves a round trip.
 //
 // If a Source has the method
 //
