@@ -55,8 +55,8 @@ func (s plannedSource) ReadRanges(_ context.Context, want []frame.Range, got fun
 }
 
 // TestLocalPlan compares what reads of a file take, which are not planned, with the plan at zero latency. The plan
-// reads no other bytes. From a file, the beginnings of chunks may be read twice, and gaps between blocks if most blocks of a
-// chunk are wanted.
+// reads no other bytes. From a file, the beginnings of chunks may be read twice, and gaps between blocks if most
+// blocks of a chunk are wanted.
 func TestLocalPlan(t *testing.T) {
 	for _, c := range table {
 		if c.long {
