@@ -445,7 +445,7 @@ func testFarBoxes(t *testing.T, rng *rand.Rand, a, local *Array, allowed func(wh
 	boxes := []Boxes{ByChunk(a), ByTile(a, 1+rng.Int64N(50_000)), ByRows(a, 0, 1+rng.Int64N(50))}[rng.IntN(3)]
 	next, end := iter.Pull2(Tiles[uint16](ctx, local, boxes))
 	defer end()
-	stop := rng.Int64N(2 * boxes.Len())
+	stop := rng.Int64N(min(2*boxes.Len(), 200))
 	for tile, err := range Tiles[uint16](ctx, a, boxes.ReadAhead(rng.IntN(4))) {
 		want, _, _ := next()
 		if allowed("Tiles", err) && !slices.Equal(tile.Items, want.Items) {
