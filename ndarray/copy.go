@@ -76,8 +76,7 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		if allZeros(h.v) {
 			return s.zeros(b)
 		}
-		s.memory = memory
-		return s.rechunk(ctx, b, h)
+		return s.rechunk(ctx, b, h, memory)
 	})
 }
 
@@ -95,11 +94,11 @@ const streamBytes = 32 << 20
 // stream writes the chunks of a new array, a box of whole chunks at a time. It reads, decodes and encodes each box on
 // all goroutines.
 type stream struct {
-	l      *layout
-	size   int                 // of an item as it is read
-	limit  int64               // MaxBytes of the source; 0 or less means no limit
-	memory int64               // bytes of a box; 0 means streamBytes
-	check  func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
+	l     *layout
+	size  int                 // of an item as it is read
+	limit int64               // MaxBytes of the source; 0 or less means no limit
+	most  int64               // bytes of a box; 0 means streamBytes
+	check func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
 
 	buf []byte // items of a box
 
@@ -181,15 +180,13 @@ func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
 		sel.Items *= x.count[i]
 	}
 	n, err := grid.ByteSize(sel.Items, int64(s.size))
-	if err == nil && s.check != nil {
-		if err = s.check(int64(n)); err != nil {
-			err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
-		}
+	if err == nil {
+		err = s.grow(int64(n))
 	}
 	if err != nil {
 		return err
 	}
-	s.buf = slices.Grow(s.buf[:0], n)[:n]
+	s.buf = s.buf[:n]
 	if err := s.read(ctx, s.buf, &x.start, &x.count); err != nil {
 		return err
 	}
@@ -197,11 +194,22 @@ func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
 	return b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size())
 }
 
+// grow makes the buffer large enough for n bytes of items.
+func (s *stream) grow(n int64) error {
+	if s.check != nil {
+		if err := s.check(n); err != nil {
+			return fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
+		}
+	}
+	s.buf = slices.Grow(s.buf[:0], int(n))
+	return nil
+}
+
 // budget returns how many bytes of items a box may have, unless a single chunk has more.
 func (s *stream) budget() int64 {
 	most := int64(streamBytes)
-	if s.memory > 0 {
-		most = s.memory
+	if s.most > 0 {
+		most = s.most
 	}
 	if s.limit > 0 {
 		most = min(most, s.limit)

@@ -82,8 +82,9 @@ type CreateOptions struct {
 	Concurrency int
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
 	Locking bool
-	// MaxMemory is for Copy: the number of bytes of items that it holds at a time, unless a new chunk has more. Copy
-	// needs additional memory for the chunks that it decodes and encodes. 0 selects 32 MiB.
+	// MaxMemory is for Copy: the memory in bytes that it takes while it reads items and compresses them again, unless
+	// a few chunks have more. Half of it is for what the garbage collector has not freed yet. A larger Concurrency
+	// leaves less of it for items. 0 selects 32 MiB of items, besides the chunks.
 	MaxMemory int64
 	// NoSync makes commits return before the disk has the data. A power failure may then damage the file. NoSync has no
 	// effect in memory.

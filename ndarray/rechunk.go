@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/rechunk"
 )
@@ -54,10 +56,14 @@ func PlanRechunk(shape []int64, itemSize int64, from, to []int64, maxMemory int6
 const mostListed = 1 << 20
 
 // rechunk copies the items of an array with another partition. If the boxes that run reads would decode many blocks
-// again and again, it uses tiles of another shape, or temporary arrays.
-func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot) error {
+// again and again, it uses tiles of another shape, or temporary arrays. memory is the most that it may hold, or 0.
+func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot, memory int64) error {
 	g, from := s.l.geo, h.st.geo
 	n := g.Ndim
+	block := s.bytes(from.BlockShape[:min(n, from.Ndim)])
+	if memory > 0 {
+		s.most = s.room(memory, s.bytes(g.ChunkShape[:n]), block)
+	}
 	if !h.chunkwise() || h.m.Ndim != from.Ndim || n == 0 || g.Items == 0 {
 		return s.run(ctx, b)
 	}
@@ -71,21 +77,56 @@ func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot) error
 			p.From = from.ChunkShape[:n]
 		}
 	}
-	plan, err := rechunk.New(p)
-	if err != nil || slices.ContainsFunc(plan, func(t rechunk.Stage) bool { return t.Writes > mostListed }) {
-		return s.run(ctx, b) // a chunk takes more memory, or the array is huge
-	}
 	const gain = 1.5 // that must be expected
 	part := s.part(&grid.Dims{}, &g.Shape)
-	if p.Cost(p.Stage(p.From, part[:n], p.To)) <= gain*p.Cost(plan...) {
-		return s.run(ctx, b)
+	direct := p.Cost(p.Stage(p.From, part[:n], p.To))
+	for {
+		plan, err := rechunk.New(p)
+		if err != nil || slices.ContainsFunc(plan, func(t rechunk.Stage) bool { return t.Writes > mostListed }) {
+			return s.run(ctx, b) // a chunk takes more memory, or the array is huge
+		}
+		if direct <= gain*p.Cost(plan...) {
+			return s.run(ctx, b)
+		}
+		if memory == 0 || !slices.ContainsFunc(plan, func(t rechunk.Stage) bool {
+			return t.Memory > s.room(memory, s.bytes(t.Chunks), block)
+		}) {
+			s.most = p.MaxMemory
+			return s.stages(ctx, b, plan)
+		}
+		p.MaxMemory -= p.MaxMemory/8 + 1 // chunks between the stages are large
 	}
-	return s.stages(ctx, b, plan)
 }
 
-// stages runs the stages of a plan, all but the last with temporary arrays.
+// room returns how many bytes of items a box may have, so that the stream takes at most memory while it reads blocks of
+// some bytes and writes chunks of some bytes. A box has at least one chunk, also if there is no room for it.
+func (s *stream) room(memory, chunk, block int64) int64 {
+	workers := int64(task.Workers(s.l.opts.Concurrency, math.MaxInt64))
+	// The garbage collector lets the heap grow to twice what is in use.
+	rest := memory/2 - 4*workers*block // stored, decoded and shuffled
+	// Two chunks of the box for each worker are encoded at a time, and each may have a copy of its blocks.
+	return max(rest-4*workers*chunk, rest/3, min(chunk, memory))
+}
+
+// bytes returns the size of the items of a chunk or block.
+func (s *stream) bytes(shape []int64) int64 {
+	n := int64(s.size)
+	for i, length := range shape {
+		n *= max(1, min(length, s.l.geo.Shape[i]))
+	}
+	return n
+}
+
+// stages runs the stages of a plan, all but the last with temporary arrays. All stages use the same buffer.
 func (s *stream) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stage) error {
 	g := s.l.geo
+	var most int64
+	for _, t := range plan {
+		most = max(most, t.Memory)
+	}
+	if err := s.grow(most); err != nil {
+		return err
+	}
 	for first := true; len(plan) > 1; first = false {
 		a, err := s.between(ctx, b, plan[0])
 		if first && errors.Is(err, errors.ErrUnsupported) { // there is no place for it
@@ -118,7 +159,7 @@ func (s *stream) between(ctx context.Context, b *frame.Batch, stage rechunk.Stag
 		st.Close()
 		return nil, err
 	}
-	t := *s
+	t := *s // with the buffer, which is large enough
 	t.l = l
 	owned := false
 	a, err := l.create(ctx, "", func(b *frame.Batch) error {

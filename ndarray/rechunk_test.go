@@ -44,14 +44,14 @@ func TestRechunk(t *testing.T) {
 	}
 	for _, x := range []struct {
 		from, to []int64
-		memory   int64
+		room     int64 // bytes of items, besides the memory for blocks and new chunks; 0 means 1 KiB of memory in all
 		decoded  int64 // blocks, where each chunk is a block
 	}{
 		{[]int64{1, 30, 41}, []int64{64, 1, 3}, 16 << 10, 64},       // with temporary arrays
 		{[]int64{64, 2, 2}, []int64{2, 30, 41}, 16 << 10, 15 * 21},  // the same
 		{[]int64{1, 30, 41}, []int64{64, 1, 3}, 1 << 20, 64},        // one tile
 		{[]int64{8, 30, 41}, []int64{4, 1, 41}, 40 << 10, 8},        // tiles of whole old chunks
-		{[]int64{1, 30, 41}, []int64{64, 2, 41}, 1 << 10, 15 * 64},  // a chunk has more than that
+		{[]int64{1, 30, 41}, []int64{64, 2, 41}, 0, 15 * 64},        // a chunk has more than that
 		{[]int64{64, 30, 41}, []int64{1, 30, 41}, 10 << 10, 64 / 2}, // a chunk has more, and is not read as a whole
 		{[]int64{2, 30, 41}, []int64{1, 30, 41}, 10 << 10, 64 / 2},  // aligned
 	} {
@@ -62,20 +62,25 @@ func TestRechunk(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		size := func(chunks []int64) int64 { return 4 * chunks[0] * chunks[1] * chunks[2] }
+		memory := 2 * (x.room + 4*size(x.from) + 4*size(x.to))
+		if x.room == 0 {
+			memory = 1 << 10
+		}
 		for kind, o := range map[string]*CreateOptions{"memory": {}, "file": {}, "sparse": {Sparse: true, Checksums: true}} {
 			dir := t.TempDir()
 			name := filepath.Join(dir, "x")
 			if kind == "memory" {
 				name = ""
 			}
-			o.Chunks, o.MaxMemory, o.Level, o.NoSync = x.to, x.memory, 1, true
+			o.Chunks, o.MaxMemory, o.Level, o.NoSync, o.Concurrency = x.to, memory, 1, true, 1
 			f.blocks.Store(0)
 			b, err := Copy(ctx, name, a, o)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if n := f.blocks.Load(); n != x.decoded {
-				t.Errorf("%v to %v in %d bytes, %s: %d blocks decoded, want %d", x.from, x.to, x.memory, kind, n, x.decoded)
+				t.Errorf("%v to %v in %d bytes, %s: %d blocks decoded, want %d", x.from, x.to, memory, kind, n, x.decoded)
 			}
 			got, err := Read[int32](ctx, b)
 			if err != nil || !slices.Equal(got, items) {

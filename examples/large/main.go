@@ -26,7 +26,7 @@ func main() {
 	cold := flag.Int64("cold", 20, "GB of stored data that is read from the disk; 0 = none")
 	rounds := flag.Int("rounds", 3, "rounds of reading from the disk")
 	rechunk := flag.Int64("rechunk", 8, "GB of items that are copied to other chunks; 0 = none")
-	memory := flag.Int64("memory", 256, "MiB of items that the copy holds")
+	memory := flag.Int64("memory", 256, "MiB that the copy to other chunks may take")
 	part := flag.Int64("part", 16, "the copy that reads each new chunk alone makes one of this many parts of the array")
 	flag.Parse()
 	const gb = 1e9
