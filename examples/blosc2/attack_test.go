@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/examples/blosc2/internal/serve"
 	"github.com/goblosc/blosc2/internal/attack"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // TestAttack runs most verbs on mutants that package internal/attack makes, in processes with little memory. Each must
@@ -40,7 +43,9 @@ func attackVerbs(m *attack.Mutant, dir, outside string) (o attack.Outcome, err e
 		switch {
 		case code == 0 && countErrors(text) == 0:
 			o.Data++
-		case code == 1 && countErrors(text) == 1 && strings.HasSuffix(text, "\n"):
+		case args[0] == "diff" && code == 1 && text == "": // there are differences
+			o.Data++
+		case (code == 1 || args[0] == "diff" && code == 2) && countErrors(text) == 1 && strings.HasSuffix(text, "\n"):
 			o.Errors++
 		default:
 			err = errors.Join(err, fmt.Errorf("%s: exit status %d, %q", args, code, text))
@@ -64,6 +69,14 @@ func attackVerbs(m *attack.Mutant, dir, outside string) (o attack.Outcome, err e
 		err = errors.Join(err, errors.New("the copy of an intact mutant is not intact"))
 	}
 	verb("repair", in, made)
+	if m.Seed%2 == 0 {
+		err = errors.Join(err, attackServer(dir))
+		verbs := attackLooks(in, copied)
+		for range 2 {
+			verb(verbs[rng.IntN(len(verbs))]...)
+		}
+		return o, err
+	}
 	edits := [][]string{
 		{"append", in}, {"resize", in, "7,9"}, {"resize", in, "50"}, {"set", in, "..., 0", "-value", "1"}, {"vlmeta", in, "set", "note", "5"},
 		{"vlmeta", in, "delete", "note"}, {"compact", in},
@@ -72,4 +85,36 @@ func attackVerbs(m *attack.Mutant, dir, outside string) (o attack.Outcome, err e
 		verb(edits[rng.IntN(len(edits))]...)
 	}
 	return o, err
+}
+
+// attackLooks returns verbs that compute something of an array or compare it with its copy.
+func attackLooks(in, copied string) [][]string {
+	return [][]string{
+		{"stats", in}, {"stats", "-json", "-axis", "0", "-quantiles", "0,0.5,1", in}, {"plot", "-size", "100x100", in, "-"},
+		{"plot", "-kind", "histogram", "-svg", "-size", "100x100", in, "-", "..., 0"},
+		{"plot", "-percentile", "2,98", "-log", "-size", "100x100", in, "-"}, {"diff", in, in}, {"diff", "-tolerance", "1", in, copied},
+	}
+}
+
+// attackServer sends requests for a mutant to a server of its folder. Each must have an answer.
+func attackServer(dir string) error {
+	s, err := serve.New(dir, serve.Config{
+		ItemText: itemText, Attributes: func(list []meta.Layer) any { return valueMap(list) },
+		Limits: serve.Limits{Bytes: 32 << 20, Result: 1 << 20, Memory: 1 << 20, Time: attackPatience},
+	})
+	if err != nil {
+		return err
+	}
+	for _, uri := range []string{
+		"/", "/in?sel=", "/in?sel=...,0&format=json", "/in?sel=0:2&format=npy", "/api/info/in", "/api/fetch/in?slice_=0:1", "/api/chunk/in?nchunk=0",
+	} {
+		r := httptest.NewRequest("GET", "http://localhost"+uri, nil)
+		w := httptest.NewRecorder()
+		w.Body = nil // the answer may be as long as a file with holes
+		s.ServeHTTP(w, r)
+		if w.Code < 200 {
+			err = errors.Join(err, fmt.Errorf("GET %s: status %d", uri, w.Code))
+		}
+	}
+	return errors.Join(err, s.Close())
 }

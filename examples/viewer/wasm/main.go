@@ -28,7 +28,7 @@ type counter interface {
 }
 
 // method answers a call. notify sends a part of the answer before the end.
-type method func(w *worker, ctx context.Context, args js.Value, notify func(any)) (map[string]any, error)
+type method func(w *worker, ctx context.Context, args arguments, notify func(any)) (map[string]any, error)
 
 var methods = map[string]method{
 	"open": (*worker).open, "walk": (*worker).walk, "select": (*worker).selectKey, "rows": (*worker).rows, "picture": (*worker).picture, "prefetch": (*worker).prefetch,
@@ -45,7 +45,10 @@ func main() {
 
 // call starts a call: its number, its name, its arguments, and a function for its answers: (error, result, last).
 func (w *worker) call(_ js.Value, args []js.Value) any {
-	id, name, arg, answer := args[0].Int(), args[1].String(), args[2], args[3]
+	if len(args) != 4 || args[0].Type() != js.TypeNumber || args[3].Type() != js.TypeFunction {
+		return nil // no call that could be answered
+	}
+	id, name, arg, answer := args[0].Int(), args[1].String(), arguments{args[2]}, args[3]
 	ctx, cancel := context.WithCancel(context.Background())
 	w.running[id] = cancel
 	go func() {
@@ -73,8 +76,10 @@ func (w *worker) call(_ js.Value, args []js.Value) any {
 
 // cancel ends a call early.
 func (w *worker) cancel(_ js.Value, args []js.Value) any {
-	if cancel := w.running[args[0].Int()]; cancel != nil {
-		cancel()
+	if len(args) > 0 && args[0].Type() == js.TypeNumber {
+		if cancel := w.running[args[0].Int()]; cancel != nil {
+			cancel()
+		}
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
 	"math"
 	"syscall/js"
 	"time"
@@ -23,12 +25,20 @@ const (
 )
 
 // open opens args.file or args.url.
-func (w *worker) open(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+func (w *worker) open(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
 	var src *object.Object
-	if file := args.Get("file"); file.Truthy() {
+	if file := args.get("file"); file.Truthy() {
+		if !file.InstanceOf(js.Global().Get("Blob")) {
+			return nil, errors.New("not a file")
+		}
 		src = object.New(blob{file}, int64(file.Get("size").Float()), cacheBytes, nil)
 	} else {
-		r, head, err := httprange.Open(ctx, fetcher{}, args.Get("url").String())
+		url := args.text("url")
+		urls := js.Global().Get("URL") // which throws what ends the program
+		if urls.Get("canParse").Truthy() && !urls.Call("canParse", url, js.Global().Get("location").Get("href")).Bool() {
+			return nil, fmt.Errorf("no valid URL: %q", url)
+		}
+		r, head, err := httprange.Open(ctx, fetcher{}, url)
 		if err != nil {
 			return nil, err
 		}
@@ -46,7 +56,7 @@ func (w *worker) open(ctx context.Context, args js.Value, _ func(any)) (map[stri
 }
 
 // stats returns the number of requests and bytes.
-func (w *worker) stats(context.Context, js.Value, func(any)) (map[string]any, error) {
+func (w *worker) stats(context.Context, arguments, func(any)) (map[string]any, error) {
 	if w.source == nil {
 		return map[string]any{"requests": 0, "bytes": 0}, nil
 	}
@@ -55,7 +65,7 @@ func (w *worker) stats(context.Context, js.Value, func(any)) (map[string]any, er
 }
 
 // walk sends the entries of a store as they are found.
-func (w *worker) walk(ctx context.Context, _ js.Value, notify func(any)) (map[string]any, error) {
+func (w *worker) walk(ctx context.Context, _ arguments, notify func(any)) (map[string]any, error) {
 	doc := w.session.Document()
 	if doc == nil {
 		return map[string]any{}, nil
@@ -77,8 +87,8 @@ func (w *worker) walk(ctx context.Context, _ js.Value, notify func(any)) (map[st
 }
 
 // selectKey opens the array, the table or the array of objects args.key.
-func (w *worker) selectKey(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
-	v, err := w.session.Select(ctx, args.Get("key").String())
+func (w *worker) selectKey(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
+	v, err := w.session.Select(ctx, args.text("key"))
 	if err != nil {
 		return nil, err
 	}
@@ -97,13 +107,13 @@ func (w *worker) selectKey(ctx context.Context, args js.Value, _ func(any)) (map
 }
 
 // rows returns the rows args.start to args.stop-1 of the columns args.first to args.last-1. A null is null.
-func (w *worker) rows(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+func (w *worker) rows(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
 	s, err := w.session.Sheet()
 	if err != nil {
 		return nil, err
 	}
-	n := func(name string) int { return args.Get(name).Int() }
-	pages, err := s.Read(ctx, int64(args.Get("start").Float()), int64(args.Get("stop").Float()), n("first"), n("last"))
+	n := func(name string) int { return int(args.integer(name)) }
+	pages, err := s.Read(ctx, args.integer("start"), args.integer("stop"), n("first"), n("last"))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +131,7 @@ func (w *worker) rows(ctx context.Context, args js.Value, _ func(any)) (map[stri
 }
 
 // picture draws a part of a plane.
-func (w *worker) picture(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+func (w *worker) picture(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
 	q := request(args)
 	start := time.Now()
 	p, err := w.session.Picture(ctx, q)
@@ -142,13 +152,13 @@ func (w *worker) picture(ctx context.Context, args js.Value, _ func(any)) (map[s
 }
 
 // prefetch reads a plane that may be the next one.
-func (w *worker) prefetch(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+func (w *worker) prefetch(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
 	return nil, w.session.Prefetch(ctx, request(args))
 }
 
 // line returns the items along an axis.
-func (w *worker) line(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
-	l, err := w.session.Line(ctx, integers(args.Get("at")), args.Get("axis").Int(), args.Get("most").Int(), int64(args.Get("budget").Float()))
+func (w *worker) line(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
+	l, err := w.session.Line(ctx, args.integers("at"), int(args.integer("axis")), int(args.integer("most")), args.integer("budget"))
 	if err != nil {
 		return nil, err
 	}
@@ -160,19 +170,19 @@ func (w *worker) line(ctx context.Context, args js.Value, _ func(any)) (map[stri
 }
 
 // value returns an item as text.
-func (w *worker) value(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+func (w *worker) value(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
 	a, err := w.session.Array()
 	if err != nil {
 		return nil, err
 	}
-	text, err := a.Value(ctx, integers(args.Get("at")))
+	text, err := a.Value(ctx, args.integers("at"))
 	return map[string]any{"text": text}, err
 }
 
 // table returns items of a plane as text.
-func (w *worker) table(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
-	text, rows, cols, err := w.session.Table(ctx, axes(args), int64(args.Get("top").Float()), int64(args.Get("left").Float()),
-		args.Get("rows").Int(), args.Get("cols").Int())
+func (w *worker) table(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
+	text, rows, cols, err := w.session.Table(ctx, axes(args), args.integer("top"), args.integer("left"),
+		int(args.integer("rows")), int(args.integer("cols")))
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +194,7 @@ func (w *worker) table(ctx context.Context, args js.Value, _ func(any)) (map[str
 }
 
 // chunks describes the chunks of a plane.
-func (w *worker) chunks(ctx context.Context, args js.Value, _ func(any)) (map[string]any, error) {
+func (w *worker) chunks(ctx context.Context, args arguments, _ func(any)) (map[string]any, error) {
 	a, err := w.session.Array()
 	if err != nil {
 		return nil, err
@@ -205,40 +215,22 @@ func (w *worker) chunks(ctx context.Context, args js.Value, _ func(any)) (map[st
 }
 
 // request returns the request of a picture.
-func request(args js.Value) *session.Request {
-	q := &session.Request{Axes: axes(args), Budget: int64(args.Get("budget").Float())}
-	f := func(name string) float64 { return args.Get(name).Float() }
+func request(args arguments) *session.Request {
+	q := &session.Request{Axes: axes(args), Budget: args.integer("budget")}
 	q.Window = plane.Window{
-		Top: f("top"), Left: f("left"), Bottom: f("bottom"), Right: f("right"),
-		Height: max(0, min(args.Get("height").Int(), 4096)), Width: max(0, min(args.Get("width").Int(), 4096)),
+		Top: args.float("top"), Left: args.float("left"), Bottom: args.float("bottom"), Right: args.float("right"),
+		Height: int(max(0, min(args.integer("height"), 4096))), Width: int(max(0, min(args.integer("width"), 4096))),
 	}
 	q.Style = paint.Style{
-		Map: paint.MapOf(args.Get("map").String()), Log: args.Get("log").Bool(), Percentile: pair(args.Get("percentile")),
-		Range: pair(args.Get("range")), NaN: paint.ParseColor(args.Get("nan").String()),
+		Map: paint.MapOf(args.text("map")), Log: args.flag("log"), Percentile: args.pair("percentile"),
+		Range: args.pair("range"), NaN: paint.ParseColor(args.text("nan")),
 	}
 	return q
 }
 
 // axes returns the axes of a plane.
-func axes(args js.Value) plane.Axes {
-	return plane.Axes{Row: args.Get("row").Int(), Col: args.Get("col").Int(), At: integers(args.Get("at"))}
-}
-
-// pair returns two numbers, or nil for null.
-func pair(v js.Value) *[2]float64 {
-	if !v.Truthy() {
-		return nil
-	}
-	return &[2]float64{v.Index(0).Float(), v.Index(1).Float()}
-}
-
-// integers returns the numbers of an Array.
-func integers(v js.Value) []int64 {
-	list := make([]int64, v.Length())
-	for i := range list {
-		list[i] = int64(v.Index(i).Float())
-	}
-	return list
+func axes(args arguments) plane.Axes {
+	return plane.Axes{Row: int(args.integer("row")), Col: int(args.integer("col")), At: args.integers("at")}
 }
 
 // numbers returns an Array.

@@ -226,7 +226,7 @@ func readObjects(ctx context.Context, o *objects.Array, c *table.Column, start, 
 			cells = append(cells, Cell{Text: fmt.Sprintf("(%d bytes)", len(raw))})
 			return nil
 		}
-		if err := meta.Unmarshal(raw, &v); err != nil {
+		if err := o.Decode(raw, &v); err != nil {
 			return err
 		}
 		cells = append(cells, Cell{Text: text(v), Null: v == nil})

@@ -35,6 +35,9 @@ func (s *Style) Limits(values []float64) (low, high float64, err error) {
 	case s.Range != nil:
 		low, high = s.Range[0], s.Range[1]
 	case s.Percentile != nil:
+		if p := s.Percentile; !(p[0] >= 0 && p[0] <= p[1] && p[1] <= 100) {
+			return 0, 0, fmt.Errorf("the percentiles %g and %g are not valid", p[0], p[1])
+		}
 		low, high = s.percentiles(values)
 	default:
 		low, high = s.bounds(values)
@@ -112,7 +115,11 @@ func place(x, low, high float64) float64 {
 		}
 		return 0
 	}
-	return (max(low, min(high, x)) - low) / (high - low)
+	x = max(low, min(high, x))
+	if math.IsInf(high-low, 0) {
+		return (x/2 - low/2) / (high/2 - low/2)
+	}
+	return (x - low) / (high - low)
 }
 
 // Colors returns the colors of values, as in Color. It looks most of them up in a table.

@@ -2,9 +2,11 @@ package session
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/goblosc/blosc2/examples/viewer/internal/paint"
 	"github.com/goblosc/blosc2/examples/viewer/internal/plane"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // A Request asks for a picture of a part of a plane.
@@ -28,7 +30,16 @@ type Picture struct {
 const (
 	barColors = 256
 	bins      = 64
+	maxPixels = 4096 // along each side of a picture
 )
+
+// check returns an error for a picture that is not drawn.
+func (q *Request) check(shape []int64) error {
+	if h, w := q.Window.Height, q.Window.Width; h < 0 || w < 0 || h > maxPixels || w > maxPixels {
+		return fmt.Errorf("a picture of %d × %d pixels, want at most %d: %w", w, h, maxPixels, ndarray.ErrBounds)
+	}
+	return q.Axes.Check(shape)
+}
 
 // grid returns what a request reads.
 func (q *Request) grid(shape, blocks []int64, itemSize int) (plane.Grid, plane.Cost, bool) {
@@ -45,7 +56,7 @@ func (s *Session) Picture(ctx context.Context, q *Request) (*Picture, error) {
 		return nil, err
 	}
 	shape := a.Shape()
-	if err := q.Axes.Check(shape); err != nil {
+	if err := q.check(shape); err != nil {
 		return nil, err
 	}
 	g, c, limited := q.grid(shape, a.Blocks(), a.DType().Size)
@@ -72,7 +83,7 @@ func (s *Session) Prefetch(ctx context.Context, q *Request) error {
 		return err
 	}
 	shape := a.Shape()
-	if err := q.Axes.Check(shape); err != nil {
+	if err := q.check(shape); err != nil {
 		return err
 	}
 	g, c, _ := q.grid(shape, a.Blocks(), a.DType().Size)

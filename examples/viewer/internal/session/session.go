@@ -202,14 +202,17 @@ func (s *Session) keep(k keptPlane) {
 	}
 }
 
-// Line returns the items along an axis through a position.
+// maxLine is the largest number of items of a line.
+const maxLine = 1 << 16
+
+// Line returns the items along an axis through a position, at most that many.
 func (s *Session) Line(ctx context.Context, at []int64, axis, most int, budget int64) (*plane.Line, error) {
 	a, err := s.Array()
 	if err != nil {
 		return nil, err
 	}
 	x := plane.Axes{Row: axis, Col: -1, At: at}
-	return plane.ReadLine(ctx, a, at, axis, most, x.CostOf(a.Blocks(), a.DType().Size, budget))
+	return plane.ReadLine(ctx, a, at, axis, min(most, maxLine), x.CostOf(a.Blocks(), a.DType().Size, budget))
 }
 
 // maxTable is the number of items of a table.
