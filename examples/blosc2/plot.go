@@ -191,6 +191,14 @@ func (v *plotCmd) write(e *env, picture io.WriterTo) error {
 	return err
 }
 
+// checkRange returns an error for a range without a finite width. The labels of its axis would take forever.
+func checkRange(low, high float64) error {
+	if !isFinite(high - low) {
+		return fmt.Errorf("the values range from %g to %g; choose a -range of finite width", low, high)
+	}
+	return nil
+}
+
 // limits returns the range of values of the picture, in which values are not NaN.
 func (v *plotCmd) limits(values []float64) (low, high float64) {
 	if v.Range != nil {

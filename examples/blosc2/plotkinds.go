@@ -29,6 +29,9 @@ func (v *plotCmd) heat(e *env, p *plot.Plot, area draw.Canvas, r ndarray.Reader)
 		return err
 	}
 	low, high := v.limits(values)
+	if err := checkRange(low, high); err != nil {
+		return err
+	}
 	if v.Log && low <= 0 {
 		return fmt.Errorf("a logarithmic range cannot begin at %g", low)
 	}
@@ -156,6 +159,9 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 		return err
 	}
 	low, high := v.limits(values)
+	if err := checkRange(low, high); err != nil {
+		return err
+	}
 	if v.Log {
 		if low <= 0 {
 			return fmt.Errorf("a logarithmic range cannot begin at %g", low)
@@ -220,8 +226,8 @@ func (v *plotCmd) wholeLimits(e *env, r ndarray.Reader) (low, high float64, err 
 		}
 		low, high = found[0], found[1]
 	}
-	if !isFinite(low) || !isFinite(high) {
-		return 0, 0, fmt.Errorf("the values range from %g to %g; choose a finite -range", low, high)
+	if err := checkRange(low, high); err != nil {
+		return 0, 0, err
 	}
 	if low == high {
 		high += max(math.Abs(low)*1e-6, 1e-6)

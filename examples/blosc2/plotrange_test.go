@@ -1,0 +1,37 @@
+package main
+
+import (
+	"math"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// TestPlotRange draws items whose range has no finite width. It must end, with one error.
+func TestPlotRange(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	items := make([]float64, 20*20)
+	for i := range items {
+		items[i] = []float64{-math.MaxFloat64, math.MaxFloat64, math.NaN(), math.Inf(1), math.Inf(-1), 0}[i%6]
+	}
+	a, err := ndarray.Create(t.Context(), name, []int64{20, 20}, items, nil)
+	if err == nil {
+		err = a.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{name, "-"}, {"-kind", "histogram", name, "-"}, {"-kind", "line", name, "-", "0"}, {"-range", "-1e308,1e308", name, "-"}} {
+		var errOut strings.Builder
+		code := run(t.Context(), append([]string{"plot"}, args...), strings.NewReader(""), &limitedOutput{1 << 20}, &errOut)
+		if text := errOut.String(); code != 1 || strings.Count(text, "\n") != 1 || !strings.Contains(text, "finite") {
+			t.Errorf("%s: exit status %d, %q", args, code, text)
+		}
+	}
+	var errOut strings.Builder
+	if code := run(t.Context(), []string{"plot", "-range", "0,1", name, "-"}, strings.NewReader(""), &limitedOutput{1 << 20}, &errOut); code != 0 {
+		t.Errorf("-range 0,1: exit status %d, %q", code, errOut.String())
+	}
+}
