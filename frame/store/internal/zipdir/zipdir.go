@@ -47,6 +47,9 @@ type Member struct {
 	flags  uint16 // general purpose flags
 }
 
+// shown returns the name for an error.
+func (m *Member) shown() string { return faults.Clip(m.Name) }
+
 // directory describes where the directory of a zip file is.
 type directory struct {
 	offset, size, count int64
@@ -284,7 +287,7 @@ func readZipMember(src io.Reader, left int64) (Member, int64, error) {
 	case m.flags&1 != 0:
 		m.Fault = faults.Unsupportedf("encrypted member of the zip file")
 	case decoded != m.Size:
-		return m, 0, faults.Corruptf("%q is stored, but has %d bytes of %d", m.Name, m.Size, decoded)
+		return m, 0, faults.Corruptf("%q is stored, but has %d bytes of %d", m.shown(), m.Size, decoded)
 	}
 	return m, centralLen + rest, nil
 }
@@ -296,15 +299,15 @@ func (m *Member) readWide(extra []byte, decoded *int64) error {
 	for len(extra) >= 4 && len(wide) > 0 {
 		id, n := binary.LittleEndian.Uint16(extra), int(binary.LittleEndian.Uint16(extra[2:]))
 		if extra = extra[4:]; n > len(extra) {
-			return faults.Corruptf("%q: extra field of %d bytes, only %d left", m.Name, n, len(extra))
+			return faults.Corruptf("%q: extra field of %d bytes, only %d left", m.shown(), n, len(extra))
 		}
 		if id == 1 {
 			if n < 8*len(wide) {
-				return faults.Corruptf("%q: zip64 field of %d bytes, want %d", m.Name, n, 8*len(wide))
+				return faults.Corruptf("%q: zip64 field of %d bytes, want %d", m.shown(), n, 8*len(wide))
 			}
 			for i, to := range wide {
 				if *to = int64(binary.LittleEndian.Uint64(extra[8*i:])); *to < 0 {
-					return faults.Corruptf("%q: size or offset %d", m.Name, uint64(*to))
+					return faults.Corruptf("%q: size or offset %d", m.shown(), uint64(*to))
 				}
 			}
 			return nil
@@ -325,7 +328,7 @@ func checkMembers(members []Member, d directory) error {
 			return err
 		}
 		if names[m.Name] {
-			return faults.Corruptf("the zip file has two members %q", m.Name)
+			return faults.Corruptf("the zip file has two members %q", m.shown())
 		}
 		names[m.Name] = true
 		m.end = d.offset
@@ -333,7 +336,7 @@ func checkMembers(members []Member, d directory) error {
 			m.end = members[i+1].header
 		}
 		if space := m.end - m.header - localLen - int64(len(m.Name)); m.Size > space {
-			return faults.Corruptf("%q has %d bytes at %d, but the next part of the zip file starts at %d", m.Name, m.Size, m.header, m.end)
+			return faults.Corruptf("%q has %d bytes at %d, but the next part of the zip file starts at %d", m.shown(), m.Size, m.header, m.end)
 		}
 	}
 	return nil
@@ -361,14 +364,14 @@ func (m *Member) Data(ctx context.Context, src source.Source, ahead int64) (sour
 	}
 	nameLen := int(binary.LittleEndian.Uint16(h[26:]))
 	if binary.LittleEndian.Uint32(h) != markLocal || nameLen != len(m.Name) || string(h[localLen:headerLen]) != m.Name {
-		return nil, faults.Corruptf("no member %q at byte %d of the zip file", m.Name, m.header)
+		return nil, faults.Corruptf("no member %q at byte %d of the zip file", m.shown(), m.header)
 	}
 	if method := binary.LittleEndian.Uint16(h[8:]); method != 0 {
-		return nil, faults.Corruptf("%q is stored, but its local header says method %d", m.Name, method)
+		return nil, faults.Corruptf("%q is stored, but its local header says method %d", m.shown(), method)
 	}
 	start := m.header + headerLen + int64(binary.LittleEndian.Uint16(h[28:]))
 	if start > m.end || m.Size > m.end-start {
-		return nil, faults.Corruptf("%q has %d bytes at %d, but the next part of the zip file starts at %d", m.Name, m.Size, start, m.end)
+		return nil, faults.Corruptf("%q has %d bytes at %d, but the next part of the zip file starts at %d", m.shown(), m.Size, start, m.end)
 	}
 	if ahead > 0 {
 		src = (&window{src, m.header, h}).source()

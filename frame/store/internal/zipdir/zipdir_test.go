@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame/store/internal/source"
@@ -144,7 +145,7 @@ func TestReadOthers(t *testing.T) {
 }
 
 func TestHostile(t *testing.T) {
-	good := part{name: "good", data: "0123456789"}
+	good, long := part{name: "good", data: "0123456789"}, strings.Repeat("name", 1<<13)
 	for name, c := range map[string]struct {
 		parts   []part
 		claimed int
@@ -156,6 +157,8 @@ func TestHostile(t *testing.T) {
 		"backslash":      {[]part{{name: `a\..\x`}}, 1, errs.ErrCorrupt},
 		"no name":        {[]part{{name: ""}}, 1, errs.ErrCorrupt},
 		"not UTF-8":      {[]part{{name: "a\xff"}}, 1, errs.ErrCorrupt},
+		"NUL":            {[]part{{name: "a\x00b"}}, 1, errs.ErrCorrupt},
+		"long name":      {[]part{{name: long}, {name: long}}, 2, errs.ErrCorrupt},
 		"same name":      {[]part{good, good}, 2, errs.ErrCorrupt},
 		"overlap":        {[]part{good, {name: "evil", data: "x", header: 11}}, 2, errs.ErrCorrupt},
 		"same place":     {[]part{good, {name: "evil", header: 1}}, 2, errs.ErrCorrupt},
@@ -171,7 +174,7 @@ func TestHostile(t *testing.T) {
 		"too many":       {[]part{good}, 2, errs.ErrCorrupt},
 		"far too many":   {[]part{good}, 60000, errs.ErrCorrupt},
 	} {
-		if _, err := read(build(c.parts, c.claimed), 1000); !errors.Is(err, c.want) {
+		if _, err := read(build(c.parts, c.claimed), 1000); !errors.Is(err, c.want) || len(err.Error()) > 500 {
 			t.Errorf("%s: got %v, want %v", name, err, c.want)
 		}
 	}
