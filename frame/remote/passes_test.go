@@ -136,8 +136,8 @@ func TestRechunkPass(t *testing.T) {
 		memory           int64
 		requests, rounds int
 	}{
-		{[]int64{8, 180, 360}, 4 << 20, 4, 1},   // boxes of a chunk
-		{[]int64{365, 45, 90}, 24 << 20, 30, 3}, // boxes of a quarter of all chunks
+		{[]int64{8, 180, 360}, 28 << 20, 4, 1},  // boxes of a chunk
+		{[]int64{365, 45, 90}, 98 << 20, 30, 3}, // boxes of a quarter of all chunks
 	} {
 		far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
 			o := &ndarray.CreateOptions{Chunks: x.chunks, MaxMemory: x.memory, Level: 1, Concurrency: 1}
