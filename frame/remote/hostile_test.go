@@ -142,10 +142,12 @@ func TestLiar(t *testing.T) {
 			}
 			outcomes[fmt.Sprint(name, " ", err == nil)]++
 		}
-		lies += s.lies
 		a.Close()
 		src.Close()
 		server.Close()
+		s.mu.Lock()
+		lies += s.lies
+		s.mu.Unlock()
 	}
 	t.Log(lies, outcomes)
 	if lies < rounds {
