@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -257,6 +258,10 @@ func awaitFile(t *testing.T, dir string) {
 // TestSignals interrupts create. It removes its temporary files, except when it is killed: then verify names them, and
 // repair removes them.
 func TestSignals(t *testing.T) {
+	// Under nohup a process ignores the signal, and so do its children, unless it handles it.
+	hangup := make(chan os.Signal, 1)
+	signal.Notify(hangup, syscall.SIGHUP)
+	defer signal.Stop(hangup)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGKILL} {
 		for _, form := range []string{"-sparse=false", "-sparse"} {
 			dir := t.TempDir()
