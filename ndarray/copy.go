@@ -197,11 +197,13 @@ func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
 // grow makes the buffer large enough for n bytes of items.
 func (s *stream) grow(n int64) error {
 	size, err := grid.ByteSize(n, 1)
-	if err == nil && s.check != nil {
-		err = s.check(n)
-	}
 	if err != nil {
-		return fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
+		return err
+	}
+	if s.check != nil {
+		if err := s.check(n); err != nil {
+			return fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
+		}
 	}
 	s.buf = slices.Grow(s.buf[:0], size)
 	return nil

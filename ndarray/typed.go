@@ -249,10 +249,10 @@ func makeItems(n, itemSize int) ([]byte, error) {
 // makeStored returns memory for n items of the array, which must justify it.
 func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
 	size, err := grid.ByteSize(int64(n), int64(itemSize))
-	if err == nil {
-		err = a.f.Engine().CheckAlloc(int64(size))
-	}
 	if err != nil {
+		return nil, err
+	}
+	if err := a.f.Engine().CheckAlloc(int64(size)); err != nil {
 		return nil, fmt.Errorf("ndarray: cannot allocate %d items to convert them: %w", n, err)
 	}
 	return make([]byte, size), nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -13,14 +12,7 @@ import (
 func constant[T any](t *testing.T, shape []int64, x T, o *ndarray.CreateOptions) []byte {
 	t.Helper()
 	a, err := ndarray.Full(t.Context(), "", shape, x, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	if _, err := a.Save(t.Context(), &out); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	return saved(t, a, err)
 }
 
 // testConstant checks that the color bar of a plane with one value has the color of the plane.

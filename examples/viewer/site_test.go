@@ -130,6 +130,12 @@ func (p *page) shot(name string) {
 func encode[T any](t *testing.T, shape []int64, data []T, o *ndarray.CreateOptions) []byte {
 	t.Helper()
 	a, err := ndarray.Create(t.Context(), "", shape, data, o)
+	return saved(t, a, err)
+}
+
+// saved returns the bytes of an array that was just made.
+func saved(t *testing.T, a *ndarray.Array, err error) []byte {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
