@@ -24,7 +24,7 @@ type Encoder struct {
 
 	// The matches of a block.
 	sequences []sequence
-	text      []byte // literals
+	text      []byte // literals, if there are sequences
 
 	tables   tables
 	fast     fastSearch
@@ -170,12 +170,12 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	n := 0
 	if len(b) > 8 && !e.quiet.all(start, end) {
 		e.match(&e.first, start, end)
-		n = e.compress()
+		n = e.compress(start, end)
 		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 {
 			// The search is fast if matches are long, and small differences matter if the block is small.
 			e.repeats, e.rows.last = repeats, start
 			e.match(&e.second, start, end)
-			n = e.compress()
+			n = e.compress(start, end)
 		}
 	}
 	// A block is raw if its gain is not worth the time of the decoder.
@@ -202,10 +202,22 @@ func putBlockHeader(dst []byte, last uint32, kind, n int) {
 	dst[0], dst[1], dst[2] = byte(v), byte(v>>8), byte(v>>16)
 }
 
-// compress encodes the matches of a block to out and returns the length.
-func (e *Encoder) compress() int {
-	n := e.literals.write(e.out, e.text, len(e.text) >= 20*len(e.sequences))
+// compress encodes the matches of a block to out and returns the length, or 0 if they are not worth it.
+func (e *Encoder) compress(start, end int) int {
+	text := e.literalsOf(start, end)
+	if len(e.sequences) == 0 && e.literals.noise(text) {
+		return 0
+	}
+	n := e.literals.write(e.out, text, len(text) >= 20*len(e.sequences))
 	return e.coder.write(e.out[n:], e.sequences) + n
+}
+
+// literalsOf returns the literals of a block.
+func (e *Encoder) literalsOf(start, end int) []byte {
+	if len(e.sequences) == 0 {
+		return e.src[start:end]
+	}
+	return e.text
 }
 
 // match finds the matches of src[start:end].
@@ -252,5 +264,10 @@ func appendText(text, src []byte, from, at int) []byte {
 	return text
 }
 
-// rest adds the literals after the last sequence.
-func (e *Encoder) rest(from, end int) { e.text = append(e.text, e.src[from:end]...) }
+// rest adds the literals after the last sequence, if there is one. Otherwise all bytes of the block are literals, which
+// need no copy.
+func (e *Encoder) rest(from, end int) {
+	if len(e.sequences) > 0 {
+		e.text = append(e.text, e.src[from:end]...)
+	}
+}

@@ -57,7 +57,7 @@ func (e *Encoder) parse(start, end int) {
 	passes := e.params.passes
 	for pass := uint8(0); pass < passes; pass++ {
 		if pass > 0 {
-			o.sample(e)
+			o.sample(e, start, end)
 		}
 		o.prices.set(&o.literal, &o.codes)
 		o.walk(e, start, end)
@@ -66,7 +66,7 @@ func (e *Encoder) parse(start, end int) {
 			passes = max(passes, 2) // passes are fast, and small differences matter if the block is small
 		}
 	}
-	o.sample(e)
+	o.sample(e, start, end)
 	if n := end - start; len(e.sequences) < n>>6 && len(e.finder.found) > n>>2 {
 		o.insist(e, start, end)
 	}
@@ -85,11 +85,11 @@ func (o *optimal) insist(e *Encoder, start, end int) {
 	}
 	o.walk(e, start, end)
 	o.collect(e, start, end)
-	o.sample(e)
+	o.sample(e, start, end)
 	o.prices.set(&o.literal, &o.codes)
 	o.walk(e, start, end)
 	o.collect(e, start, end)
-	o.sample(e)
+	o.sample(e, start, end)
 	if o.entropy() >= cost {
 		o.codes, o.literal = codes, literal
 		e.sequences, e.text = append(e.sequences[:0], o.sequences...), append(e.text[:0], o.text...)
@@ -120,8 +120,8 @@ func (o *optimal) entropy() uint64 {
 }
 
 // sample counts the codes in the sequences and literals of the encoder.
-func (o *optimal) sample(e *Encoder) {
-	histogram(&o.literal, e.text, &e.literals.parts)
+func (o *optimal) sample(e *Encoder, start, end int) {
+	histogram(&o.literal, e.literalsOf(start, end), &e.literals.parts)
 	o.codes = [3][64]uint32{}
 	for i := range e.sequences {
 		s := &e.sequences[i]
