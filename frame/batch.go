@@ -28,10 +28,10 @@ type Batch struct {
 	mu gate // held by one edit at a time
 	transaction
 	owned   bool    // next.index.list is the batch's own
-	pinned  bool    // Hold has given out a state, whose chunks must stay
-	unfreed []freed // to be freed then
+	pinned  bool    // a state that Hold returned is in use: its chunks are not freed
+	unfreed []freed // chunks to free when the state is released
 	done    bool
-	err     error // of an edit that left the batch half done
+	err     error // of an edit that failed halfway
 
 	notes blocktable.Notes[entry] // for a block table, or nil
 
@@ -45,7 +45,7 @@ type freed struct {
 	size int64
 }
 
-// fail records an error that leaves the batch half done.
+// fail records the error of an edit that failed halfway.
 func (b *Batch) fail(err error) error {
 	if err != nil && b.err == nil {
 		b.err = err
@@ -53,7 +53,7 @@ func (b *Batch) fail(err error) error {
 	return err
 }
 
-// failUnless records that a panic has left the batch half done, unless *returned. It is called by defer.
+// failUnless records, unless *returned, that an edit has panicked halfway. It is called by defer.
 func (b *Batch) failUnless(returned *bool) {
 	if !*returned {
 		b.fail(sched.ErrPanic)
@@ -62,7 +62,7 @@ func (b *Batch) failUnless(returned *bool) {
 
 func (b *Batch) errDone() error { return b.f.error(fmt.Errorf("batch: %w", errs.ErrClosed)) }
 
-// do runs an edit of the batch while no other one runs.
+// do runs an edit of the batch while no other edit runs.
 func (b *Batch) do(ctx context.Context, edit func(ctx context.Context) error) error {
 	ctx = task.Context(ctx)
 	if err := b.mu.lock(ctx); err != nil {
@@ -95,7 +95,7 @@ func (b *Batch) list() []entry {
 	return b.next.index.list
 }
 
-// add puts a chunk before chunk i of the index, or after the last.
+// add inserts a chunk before chunk i of the index, or after the last.
 func (b *Batch) add(i int, p location) {
 	x := &b.next.index
 	if i == x.n {
@@ -113,7 +113,7 @@ func (b *Batch) add(i int, p location) {
 	*x = newIndex(list, x.checksums)
 }
 
-// set puts a chunk in place of chunk i of the index.
+// set replaces chunk i of the index.
 func (b *Batch) set(i int, p location) {
 	b.list()[i] = p.e
 	if checksums := b.next.index.checksums; checksums != nil {
@@ -121,8 +121,8 @@ func (b *Batch) set(i int, p location) {
 	}
 }
 
-// examine returns the header of a chunk that is to be added to n others, or an error if it does not fit. built is the
-// header if it is known: then it is not parsed.
+// examine returns the header of a chunk to be added to n others, or an error if the chunk does not fit. built is the
+// header if it is known, or nil.
 func (b *Batch) examine(c []byte, built *coder.Header, n int) (h coder.Header, err error) {
 	if built != nil {
 		h = *built
@@ -175,7 +175,7 @@ func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 	case special && b.next.indexes(h):
 		return location{e: e}, nil
 	case special:
-		// Without a chunk size the index does not have the size of the chunk: store it in another form.
+		// Without a chunk size, the index cannot represent the size of the chunk: store a chunk.
 		var err error
 		if c, err = b.plainSpecial(h); err != nil {
 			return location{}, b.f.wrap("chunk", -1, err)
@@ -186,8 +186,8 @@ func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 	return b.write(c)
 }
 
-// indexes reports whether the index of s can hold a special chunk of zeros, NaNs or uninitialized items. Otherwise, of
-// items of another size perhaps, it could not be read.
+// indexes reports whether the index of s can represent a special chunk of zeros, NaNs or uninitialized items, so that
+// it can be read again.
 func (s *snapshot) indexes(h *coder.Header) bool {
 	if s.chunkSize == 0 {
 		return false
@@ -198,8 +198,8 @@ func (s *snapshot) indexes(h *coder.Header) bool {
 	return err == nil && !ragged
 }
 
-// plainSpecial returns a stored chunk with the content of a special one that only the index can hold: one item
-// repeated, or, where items do not fit, blocks of zeros. It takes little memory, whatever size the special one claims.
+// plainSpecial returns a chunk with the content of a special chunk that only an index can represent: a repeated item,
+// or blocks of zeros if items do not fit. It is small, regardless of the decoded size.
 func (b *Batch) plainSpecial(h *coder.Header) ([]byte, error) {
 	n, size := h.NBytes, int(b.next.typeSize)
 	if h.Special() == chunk.NaNs {
@@ -265,7 +265,7 @@ func (b *Batch) insertBuilt(i int, c []byte, built *coder.Header) error {
 	return b.insert(i, &h, func() (location, error) { return b.store(c, &h) })
 }
 
-// insert adds a chunk with a header that was examined before chunk i. store is called when it fits.
+// insert adds a chunk, whose header was examined, before chunk i. It calls store if the chunk fits.
 func (b *Batch) insert(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	if err := b.fit(size, i == b.next.index.n, true); err != nil {
@@ -298,7 +298,7 @@ func (b *Batch) updateBuilt(i int, c []byte, built *coder.Header) error {
 	return b.update(i, &h, func() (location, error) { return b.store(c, &h) })
 }
 
-// update puts a chunk with a header that was examined in place of chunk i. store is called when it fits.
+// update replaces chunk i with a chunk whose header was examined. It calls store if the chunk fits.
 func (b *Batch) update(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
@@ -332,7 +332,7 @@ func (b *Batch) delete(i int) error {
 	if err != nil {
 		return err
 	}
-	if b.next.index.list == nil { // the others are alike
+	if b.next.index.list == nil { // all chunks are the same
 		b.next.index.n--
 		b.next.nbytes -= size
 		return nil
@@ -349,7 +349,7 @@ func (b *Batch) delete(i int) error {
 	return nil
 }
 
-// check is an error if chunk i, which may be at most last, cannot be edited.
+// check returns an error if chunk i, which may be at most last, cannot be edited.
 func (b *Batch) check(i, last int) error {
 	if err := b.checkPosition(i, last); err != nil {
 		return err
@@ -360,7 +360,7 @@ func (b *Batch) check(i, last int) error {
 	return nil
 }
 
-// checkPosition is an error if there is no chunk i, which may be at most last.
+// checkPosition returns ErrBounds unless 0 <= i <= last, and the errors of checkEditable.
 func (b *Batch) checkPosition(i, last int) error {
 	if err := b.checkEditable(); err != nil {
 		return err
@@ -384,7 +384,7 @@ func (b *Batch) checkEditable() error {
 	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), errs.ErrUnsupported))
 }
 
-// checkList returns an error if n entries of an index, which the frame or a caller asks for, take too much memory.
+// checkList returns ErrTooLarge if the memory for n index entries is not justified.
 func (b *Batch) checkList(n int) error {
 	if err := b.f.checkAlloc(8 * int64(n)); err != nil {
 		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", n, err))
@@ -401,8 +401,8 @@ func (b *Batch) chunkSize(i int) (int64, error) {
 	return int64(h.NBytes), err
 }
 
-// fit finds whether a chunk of size bytes leaves the frame one of equal chunks, and makes it one with
-// chunks of variable size if not. last: it will be the last chunk; added: it replaces no other.
+// fit makes the frame one with chunks of variable size, unless its chunks are still equal with a chunk of size bytes.
+// last reports whether that will be the last chunk, and added whether it replaces no other.
 func (b *Batch) fit(size int64, last, added bool) error {
 	s := b.next
 	if s.index.n == 0 && s.chunkSize < 0 {
@@ -415,7 +415,7 @@ func (b *Batch) fit(size int64, last, added bool) error {
 	full := int64(s.chunkSize)
 	fits := size == full || last && size < full
 	if added && last && s.index.n > 0 && s.nbytes%full != 0 {
-		fits = false // the chunk that was the last is shorter
+		fits = false // the chunk before it is shorter
 	}
 	if fits {
 		return nil

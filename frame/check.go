@@ -10,7 +10,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// loadChecksums finds the checksums of a state and compares those of the index, which is stored as b.
+// loadChecksums finds the checksums of a state, and compares the checksum of the index with its stored bytes b.
 func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 	i := findLayer(s.vlmeta, checksumLayer)
 	if i < 0 {
@@ -61,7 +61,7 @@ func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 // checkLayer compares a metalayer, or a variable-length one as it is stored, with its checksum, which it must have.
 func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
 	if s.checksums == nil || s.checksums.meta == nil || variable && l.Name == checksumLayer {
-		return nil // or there is an error for all
+		return nil // or one error covers all
 	}
 	part, m := "metalayer ", s.checksums.meta
 	if variable {
@@ -97,8 +97,8 @@ func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error
 	return nil
 }
 
-// checkOpen compares what opening has read, except variable-length metalayers, with the checksums. It also reports
-// checksums that have lost their name.
+// checkOpen compares the parts that opening has read, except variable-length metalayers, with the checksums. It also
+// reports checksums that have lost their name.
 func (f *Frame) checkOpen(s *snapshot, report func(error) error) error {
 	if err := f.checkLost(s); err != nil {
 		if err := report(err); err != nil {
@@ -113,7 +113,7 @@ func (f *Frame) checkOpen(s *snapshot, report func(error) error) error {
 	return f.checkLayers(s, false, report)
 }
 
-// checkChecksum is an error for a chunk that is not intact.
+// checkChecksum returns an error if chunk i does not match its checksum.
 func (f *Frame) checkChecksum(s *snapshot, i int, b []byte) error {
 	if s.intact(i, b) {
 		return nil
@@ -121,8 +121,8 @@ func (f *Frame) checkChecksum(s *snapshot, i int, b []byte) error {
 	return f.chunkError(s, i, ErrChecksum)
 }
 
-// mustCheck reports whether chunk i must be compared with its checksum when it is opened. Such as only parts are read
-// of need not when they were compared once, for this state of the frame.
+// mustCheck reports whether chunk i must be compared with its checksum when it is opened. A chunk that is read in part
+// is compared only once per state.
 func (f *Frame) mustCheck(s *snapshot, i int, want float64) bool {
 	if !f.opts.Verify || s.index.checksums == nil {
 		return false
@@ -130,7 +130,7 @@ func (f *Frame) mustCheck(s *snapshot, i int, want float64) bool {
 	return want >= 0.5 || s.draft || s.marks()[i/32].Load()&(1<<(i%32)) == 0
 }
 
-// noteChecked records that chunk i was compared.
+// noteChecked records that chunk i matches its checksum.
 func (f *Frame) noteChecked(s *snapshot, i int) {
 	if !s.draft {
 		s.marks()[i/32].Or(1 << (i % 32))
@@ -146,7 +146,7 @@ func (noChecksums) Error() string {
 
 func (noChecksums) Unwrap() error { return ErrChecksum }
 
-// checkRequired returns an ErrChecksum if OpenOptions.RequireChecksums is set and the frame has no checksums, or stale
+// checkRequired returns ErrChecksum if OpenOptions.RequireChecksums is set and the frame has no checksums, or stale
 // ones of variable-length metalayers. checkOpen has compared the others.
 func (f *Frame) checkRequired(s *snapshot) error {
 	if !f.opts.RequireChecksums {
@@ -159,7 +159,7 @@ func (f *Frame) checkRequired(s *snapshot) error {
 }
 
 // checkLost returns an error if a frame without checksums seems to have had some. A changed byte in the name of the
-// layer or in the count of layers hides them, and nothing would be compared any more.
+// metalayer or in the number of metalayers hides them, and then nothing would be compared.
 func (f *Frame) checkLost(s *snapshot) error {
 	if s.checksums != nil {
 		return nil

@@ -19,7 +19,7 @@ type checksumSet struct {
 	index  uint32
 	meta   map[uint32]uint32 // by the CRC-32C of the name
 	vlmeta map[uint32]uint32
-	stale  []byte // of the chunks of another index than the one that is stored; nil when they are of this one
+	stale  []byte // checksums of the chunks of another index; nil if they are those of the stored index
 	fault  error  // why they are stale
 }
 
@@ -32,7 +32,7 @@ type checksumRecord struct {
 	Chunks  []byte `msgpack:"chunks"`
 }
 
-// kept reports whether there are checksums for all chunks. c may be nil.
+// kept reports whether the frame keeps checksums of all chunks. c may be nil.
 func (c *checksumSet) kept() bool { return c != nil && c.stale == nil }
 
 // unpackChecksums reads pairs of the checksum of a name and that of a content.
@@ -53,7 +53,7 @@ func packChecksums(m map[uint32]uint32) []byte {
 	return b
 }
 
-// seal puts the metalayer with the checksums among those of a state whose index is stored as b.
+// seal adds or replaces the metalayer with the checksums in a state whose index has the stored bytes b.
 func (s *snapshot) seal(b []byte, p *coder.Pool) error {
 	if s.checksums == nil {
 		return nil
@@ -83,7 +83,7 @@ func (s *snapshot) seal(b []byte, p *coder.Pool) error {
 	return nil
 }
 
-// withLayer returns layers with another content of one, or with one more.
+// withLayer returns layers with the content of one replaced, or with one more.
 func withLayer(layers []meta.Layer, name string, content []byte) []meta.Layer {
 	layers = slices.Clone(layers)
 	if i := findLayer(layers, name); i >= 0 {
@@ -93,7 +93,7 @@ func withLayer(layers []meta.Layer, name string, content []byte) []meta.Layer {
 	return append(layers, meta.Layer{Name: name, Content: content})
 }
 
-// noteLayer changes the checksum of a metalayer, or of a variable-length one.
+// noteLayer records the checksum of a metalayer, or of a variable-length one.
 func (s *snapshot) noteLayer(variable bool, name string, content []byte) {
 	if s.checksums == nil {
 		return
@@ -110,7 +110,7 @@ func (s *snapshot) noteLayer(variable bool, name string, content []byte) {
 	s.checksums = &c
 }
 
-// forgetVLMeta takes the checksum of a variable-length metalayer away; with checksumLayer, all.
+// forgetVLMeta removes the checksum of a variable-length metalayer, or for checksumLayer all checksums.
 func (s *snapshot) forgetVLMeta(name string) {
 	switch {
 	case s.checksums == nil:
@@ -124,7 +124,7 @@ func (s *snapshot) forgetVLMeta(name string) {
 	}
 }
 
-// intact reports whether chunk i, which is stored as b, is what its checksum was made for, if it has one.
+// intact reports whether the stored bytes b of chunk i match its checksum, if it has one.
 func (s *snapshot) intact(i int, b []byte) bool {
 	return s.index.checksums == nil || s.index.list[i] < 0 || s.index.checksums[i] == crc32c.Checksum(b)
 }

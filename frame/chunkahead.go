@@ -26,10 +26,10 @@ type chunkAhead struct {
 	list             []int32          // Visit.Blocks
 	from, to         int              // Visit.From and To
 	head             []byte           // the beginning of the chunk, or nil
-	table            blocktable.Chunk // where the blocks may be, if there is no head, or nil
+	table            blocktable.Chunk // the likely positions of the blocks, if head is nil; or nil
 
-	ready  chan struct{} // closed when the parts are loaded, as far as they are
-	err    error         // of the source, why parts are missing; set before ready is closed
+	ready  chan struct{} // closed when loading has ended
+	err    error         // of the source, if parts are missing; set before ready is closed
 	closed bool
 	left   int // parts that are being loaded
 
@@ -47,7 +47,7 @@ type part struct {
 	got  int64 // bytes that have arrived
 }
 
-// shorten ends the part at the end of the chunk that begins with b, if one does: the range may go on after its file.
+// shorten ends the part at the end of the chunk, if a chunk begins with b: the range may end after the chunk's file.
 func (q *part) shorten(b []byte) {
 	if q.of != nil && q.Off != q.of.off {
 		return
@@ -83,7 +83,7 @@ func (a *chunkAhead) wait() error {
 	}
 }
 
-// known reports whether it is known without another read where the blocks are, or may be.
+// known reports whether the positions of the blocks, or likely ones, are known without another read.
 func (a *chunkAhead) known() bool { return a.head != nil || a.table != nil }
 
 // headLen returns the number of bytes to read for opening the chunk.
@@ -195,7 +195,7 @@ func (a *chunkAhead) blocks(list []ranges.Range, n, size int, first bool, rangeO
 	return list
 }
 
-// take appends the parts that follow those that were loaded, as far as there is room, and counts them in left.
+// take appends the parts after those that were loaded, as far as the limit of a window allows, and counts them in left.
 func (a *chunkAhead) take(list []*part, room *int64) []*part {
 	for a.begin = a.next; a.next < len(a.parts); a.next++ {
 		q := a.parts[a.next]
@@ -226,7 +226,7 @@ func (a *chunkAhead) chunk() []byte {
 	return b[:n]
 }
 
-// beginning returns the first part, if it is in memory and the beginning of a chunk, and the size of that chunk.
+// beginning returns the first part and the size of the chunk, if the part is in memory and the beginning of a chunk.
 func (a *chunkAhead) beginning() (b []byte, n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -262,8 +262,9 @@ func (a *chunkAhead) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, nil
 }
 
-// held returns the bytes in memory from an offset on. If there are none, it returns where the next ones are. Decoding
-// that reaches parts that are not loaded loads some of them, and drops those before. The error is that of the source.
+// held returns the bytes in memory from an offset up. If there are none, it returns the offset of the next ones. If
+// decoding reaches a part that is not loaded, held loads some parts and drops earlier ones. The error is that of the
+// source.
 func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -289,8 +290,8 @@ func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 	return b[off-q.Off:], 0, nil
 }
 
-// tableOf returns what the block table of s says of chunk i, or nil. It decodes the table when first called. It ignores
-// a table with another number of blocks than the chunk should have, because such a table could have any length.
+// tableOf returns the part of the block table of s for chunk i, or nil. The first call decodes the table. tableOf
+// ignores a number of blocks that the chunk should not have, because it could be of any size.
 func (f *Frame) tableOf(s *snapshot, i int) blocktable.Chunk {
 	t := &s.table
 	t.load.Do(func() { t.Table = f.readTable(s) })
@@ -315,7 +316,7 @@ func (s *snapshot) likelyBlock(i int) int {
 	return size
 }
 
-// readTable decodes the block table. A table that cannot be used is as good as none.
+// readTable decodes the block table. A table that cannot be used counts as missing.
 func (f *Frame) readTable(s *snapshot) blocktable.Table {
 	var none blocktable.Table
 	i := findLayer(s.vlmeta, blockLayer)

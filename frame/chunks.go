@@ -14,12 +14,12 @@ import (
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
-// worker is what one goroutine needs.
+// worker holds what one goroutine needs to decode and encode.
 type worker struct {
 	*coder.Worker
 	buf     []byte                 // decoded blocks
-	answers [2]engine.Block        // of the plan, about the blocks at hand
-	sum     storage.ChecksumReader // of a chunk that is read to be compared with its checksum
+	answers [2]engine.Block        // of the plan, for the current blocks
+	sum     storage.ChecksumReader // of a chunk that is compared with its checksum while it is read
 }
 
 func (f *Frame) getWorker() *worker {
@@ -29,8 +29,8 @@ func (f *Frame) getWorker() *worker {
 	return &worker{Worker: f.pool.Get()}
 }
 
-// putWorker gives a worker back, unless it must not be used again. After a panic it is not given back either: its
-// codecs may be in any state.
+// putWorker returns a worker to the pool, unless recoverFault has invalidated it. A worker is not returned after a
+// panic either: its codecs may be in any state.
 func (f *Frame) putWorker(w *worker) {
 	if w.Worker == nil {
 		return
@@ -57,10 +57,10 @@ func (w *worker) block(n int) []byte {
 	return w.buf[:n]
 }
 
-// recoverFault is deferred where a goroutine reads mapped memory for chunk i: when the system cannot provide bytes of
-// the file, as it was truncated or the disk fails, that read is a fault, which is made an error here. No check before
-// the read could find it. was is what debug.SetPanicOnFault(true) has returned, which belongs to the goroutine. All
-// other panics go on. A worker w, which may be nil, is in the middle of a block then and not used again.
+// recoverFault is deferred where a goroutine reads mapped memory for chunk i. If the file was truncated or the disk
+// fails, the read is a fault, which recoverFault turns into an error: no check before the read could predict it. Other
+// panics continue. was is the result of debug.SetPanicOnFault(true) for the goroutine. w may be nil; after a fault it
+// is in the middle of a block and must not be used again.
 func recoverFault(m *storage.Mapped, was bool, f *Frame, i int, w *worker, err *error) {
 	debug.SetPanicOnFault(was)
 	p := recover()
@@ -92,7 +92,7 @@ type ChunkInfo struct {
 	Filters [6]chunk.Filter // slot 0 is the first to be applied when writing, the last when reading
 }
 
-// describe returns what index and header say of chunk i.
+// describe returns the description of chunk i by its index entry and its header.
 func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
 	c := ChunkInfo{Special: h.Special(), Off: -1, NBytes: h.NBytes, Blocks: h.NumBlocks()}
 	if c.Special == chunk.Regular {
@@ -107,7 +107,7 @@ func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
 	return c
 }
 
-// chunkHeader reads the header of chunk i, or makes that of a special entry.
+// chunkHeader reads the header of chunk i, or makes the header of a special entry.
 func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
 	return f.headerFrom(storage.Bind(ctx, s.src), s, i)
 }
@@ -168,7 +168,7 @@ func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) ([
 
 // rawFrom is rawChunk from a reader of the bytes of s.
 func (f *Frame) rawFrom(from io.ReaderAt, dst []byte, s *snapshot, i int) (out []byte, err error) {
-	out = dst // when recoverFault sets the error
+	out = dst // if recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
@@ -204,7 +204,7 @@ func (f *Frame) rawFrom(from io.ReaderAt, dst []byte, s *snapshot, i int) (out [
 }
 
 // openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. want is the
-// share of it that will be read. The source must be closed when r is not used any more.
+// fraction of it that will be read. The caller must close the result when r is no longer used.
 func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
 	next := entry(-1)
 	if i+1 < s.index.n {

@@ -88,7 +88,7 @@ func (b *Batch) rollback() {
 	b.f.reclaim()
 }
 
-// settle makes number of bytes and of chunks agree. They can differ only when the header of a frame with chunks of
+// settle makes the numbers of bytes and of chunks agree. They differ only if the header of a frame with chunks of
 // variable size was wrong.
 func (b *Batch) settle() error {
 	s := b.next
@@ -113,10 +113,10 @@ func (f *Frame) edit(ctx context.Context, change func(b *Batch) error) error {
 	return b.Commit()
 }
 
-// commit makes tx.next the state of the frame. If it fails, the frame is in the state before. If the stored frame may
-// have changed all the same, it takes no more edits.
+// commit makes tx.next the state of the frame. After an error, readers see the previous state. If the stored frame may
+// have changed nevertheless, later edits fail.
 func (f *Frame) commit(tx *transaction) error {
-	// The bytes after the chunks: index, checksums, trailer. Nothing is written yet.
+	// Encode the tail: index, checksums and trailer. Nothing is written yet.
 	if err := tx.encodeTail(f.plain); err != nil {
 		return err
 	}
@@ -128,12 +128,12 @@ func (f *Frame) commit(tx *transaction) error {
 		}
 		tx.cur = first.next
 	}
-	// The store writes, in this order: the bytes after the chunks, a journal if one is needed, the header.
+	// The store writes, in this order: the tail, a header journal if one is needed, and the header.
 	defer func() { f.fail(tx.unknown) }() // also after a panic of storage
 	if err := f.store.commit(tx); err != nil {
 		return err
 	}
-	// From here on readers see the new state.
+	// Now readers see the new state.
 	tx.next.draft, tx.next.origin = false, f.findOrigin(tx.next)
 	f.publish(tx.cur, tx.next)
 	return nil
@@ -141,7 +141,7 @@ func (f *Frame) commit(tx *transaction) error {
 
 // rollback frees the space of the chunks that a transaction has written.
 func (f *Frame) rollback(tx *transaction) {
-	if f.broken == nil { // else the stored index may reference them
+	if f.broken == nil { // otherwise the stored index may reference them
 		f.store.rollback(tx)
 	}
 }
@@ -149,10 +149,10 @@ func (f *Frame) rollback(tx *transaction) {
 // reclaim frees space that no reader uses any more.
 func (f *Frame) reclaim() {
 	if f.broken != nil {
-		return // it is not known which state is stored
+		return // it is unknown which state is stored
 	}
 	if tx := f.store.reclaim(f.snap.Load()); tx != nil {
-		f.commit(tx) // if it fails, the frame is intact as it is, or f.broken is the reason why it may not be
+		f.commit(tx) // after an error, the stored frame is unchanged, or f.broken is set
 	}
 	if f.broken == nil {
 		f.store.trim(f.snap.Load())

@@ -43,7 +43,7 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 		if e < 0 || seen[e] {
 			continue
 		}
-		seen[e] = shared // else no entry comes again
+		seen[e] = shared // otherwise no entry is repeated
 		h, err := chunks.header(i)
 		if err == nil {
 			err = ctx.Err()
@@ -75,8 +75,8 @@ func (f *Frame) Compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer b.Rollback()                               // there is nothing in the batch
-	defer func() { f.fail(b.transaction.unknown) }() // before that
+	defer b.Rollback()                               // the batch is empty
+	defer func() { f.fail(b.transaction.unknown) }() // before Rollback
 	switch c := f.store.(type) {
 	case *contiguous:
 		return f.compactFile(ctx, &b.transaction, c)
@@ -118,7 +118,7 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 		return f.wrap("commit", -1, err)
 	}
 	replaced = true
-	if err = storage.SyncDir(c.sys, name, c.NoSync); err != nil { // either file may be there after a crash
+	if err = storage.SyncDir(c.sys, name, c.NoSync); err != nil { // a crash may leave either file
 		tx.unknown = err
 		err = f.wrap("commit", -1, err)
 	}
@@ -138,7 +138,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 	w := &gatherer{w: c, at: int64(n)}
 	if old.index.list != nil {
 		list := slices.Clone(old.index.list)
-		var moved map[entry]entry // where chunks are that the index references twice
+		var moved map[entry]entry // new entries of chunks that the index references twice
 		if _, c.shared = old.index.storedEntries(); c.shared {
 			moved = make(map[entry]entry, len(list))
 		}
@@ -179,7 +179,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 	return s, c.commit(tx)
 }
 
-// sameMode gives a new file the permissions of the one that it replaces.
+// sameMode sets the permissions of a new file to those of the file that it replaces.
 func sameMode(sys storage.System, name string, b storage.Bytes) error {
 	fi, err := sys.Stat(name)
 	if err != nil {
@@ -188,9 +188,9 @@ func sameMode(sys storage.System, name string, b storage.Bytes) error {
 	return b.(storage.WritableFile).Chmod(fi.Mode().Perm())
 }
 
-// replaceBy gives c the storage of n, which has the current state old without dead bytes.
+// replaceBy sets the storage of c to that of n, which has the current state old without dead bytes.
 func (c *contiguous) replaceBy(n *contiguous, old *snapshot) {
-	c.pending.Forget() // what it knows is of the old file
+	c.pending.Forget() // its extents are those of the old file
 	c.pending.Add(old, nil, c.Bytes)
 	c.Bytes, c.space, c.head, c.scanned, c.shared, c.doubt = n.Bytes, nil, n.head, true, n.shared, false
 }
@@ -198,7 +198,7 @@ func (c *contiguous) replaceBy(n *contiguous, old *snapshot) {
 // gatherer writes consecutive bytes in few large writes.
 type gatherer struct {
 	w   io.WriterAt
-	at  int64 // where buf goes
+	at  int64 // offset of buf
 	buf []byte
 }
 
@@ -262,8 +262,8 @@ func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
 // is to_cframe of python-blosc2. Save reads one committed state, regardless of concurrent commits, and does not change
 // the frame.
 //
-// Save reads the headers of all chunks first, and then copies the stored chunks one after the other, so it uses memory
-// for the largest stored chunk and the index only. A frame from a [Source] is read ahead, with up to 64 MiB in memory.
+// Save reads the headers of all chunks first, and then copies the stored chunks one after the other. So it uses memory
+// only for the index and the largest stored chunk, or up to 64 MiB for a frame from a [Source], which it reads ahead.
 // Errors are those of w, of ctx and of reading, and ErrChecksum for a chunk that does not match its checksum.
 func (f *Frame) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	ctx = task.Context(ctx)
@@ -281,22 +281,22 @@ func (f *Frame) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	return out.n, err
 }
 
-// contiguousForm is a state of a frame, and where its parts go in a contiguous frame without dead bytes.
+// contiguousForm is a state of a frame with the layout of its parts in a contiguous frame without dead bytes.
 type contiguousForm struct {
 	f     *Frame
 	s     *snapshot
 	head  []byte
 	tail  []byte
-	order []int    // chunks, each stored one once
-	sizes []int    // of these, in bytes
-	kept  [][]byte // the stored bytes of these, or nil
-	known bool     // the sizes were not read, but are those of a packed frame
+	order []int    // numbers of the stored chunks, each chunk once
+	sizes []int    // of the chunks of order, in bytes
+	kept  [][]byte // the stored bytes of the chunks of order, or nil
+	known bool     // the sizes were computed from the index of a packed frame, not read
 }
 
 // keptBytes is the largest size of the chunks of a frame from far away that Save keeps between its two passes.
 const keptBytes = maxWindows * windowBytes
 
-// contiguousForm finds out the sizes of all chunks of s, and makes the parts of the frame that depend on them.
+// contiguousForm finds the sizes of all chunks of s, and encodes the parts of the frame that depend on them.
 func (f *Frame) contiguousForm(ctx context.Context, s *snapshot) (*contiguousForm, error) {
 	c := &contiguousForm{f: f, s: s}
 	next := s.successor()
@@ -325,11 +325,11 @@ func (f *Frame) contiguousForm(ctx context.Context, s *snapshot) (*contiguousFor
 	return c, nil
 }
 
-// place returns the index of next, whose chunks follow each other from the end of the header on.
+// place returns the index of next, whose chunks follow the header without gaps.
 func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, error) {
 	f, s := c.f, c.s
 	list := slices.Clone(s.index.list)
-	var moved map[entry]entry // where chunks are that the index references twice
+	var moved map[entry]entry // new entries of chunks that the index references twice
 	if _, shared := s.index.storedEntries(); shared {
 		moved = make(map[entry]entry, len(list))
 	}

@@ -36,7 +36,7 @@ func (f *Frame) Content(ctx context.Context) *io.SectionReader {
 	return io.NewSectionReader(&contentReader{f, task.Context(ctx)}, 0, n)
 }
 
-// contentReader is the decoded bytes of a frame.
+// contentReader reads the decoded bytes of a frame.
 type contentReader struct {
 	f   *Frame
 	ctx context.Context // of all reads
@@ -66,7 +66,7 @@ func (c *contentReader) ReadAt(p []byte, off int64) (_ int, err error) {
 	return len(p), nil
 }
 
-// readRange reads decoded bytes that are there.
+// readRange reads decoded bytes that exist.
 func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int64) error {
 	if len(dst) == 0 {
 		return nil
@@ -84,14 +84,14 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 	return f.decode(ctx, s, nil, r, r.blocks(), 0)
 }
 
-// chunkEnds returns where each chunk ends in the decoded bytes. It reads the headers of all chunks, once.
+// chunkEnds returns the end of each chunk in the decoded bytes. It reads the headers of all chunks, once.
 func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 	s.ends.mu.Lock()
 	defer s.ends.mu.Unlock()
 	if s.ends.list != nil || s.index.n == 0 {
 		return s.ends.list, nil
 	}
-	var list []int64 // not made at once: special values without a size may be as many as one wishes
+	var list []int64 // grown step by step: a small file may claim any number of special values
 	end := int64(0)
 	chunks := f.chunkReader(ctx, s)
 	chunks.readAhead(readHeaders)
@@ -116,11 +116,11 @@ type rangePlan struct {
 	s     *snapshot
 	dst   []byte
 	off   int64 // of dst in the super-chunk
-	chunk int   // the next one
+	chunk int   // the next chunk
 	ends  []int64
 }
 
-// start returns where chunk i starts.
+// start returns the offset of chunk i in the decoded bytes.
 func (r *rangePlan) start(i int) int64 {
 	switch {
 	case r.ends == nil:
@@ -131,7 +131,7 @@ func (r *rangePlan) start(i int) int64 {
 	return r.ends[i-1]
 }
 
-// blocks returns about the number of blocks.
+// blocks estimates the number of blocks.
 func (r *rangePlan) blocks() int64 {
 	size := int64(r.s.blockSize)
 	if size == 0 {
@@ -154,7 +154,7 @@ func (r *rangePlan) Next(v *engine.Visit) bool {
 	return true
 }
 
-// part returns the part of dst that bytes [at, at+n) of the super-chunk go to, and which of them they are.
+// part returns the part of dst for bytes [at, at+n) of the super-chunk, and the range of these bytes that it receives.
 func (r *rangePlan) part(at, n int64) (dst []byte, from int64) {
 	lo, hi := max(r.off, at), min(r.off+int64(len(r.dst)), at+n)
 	if lo >= hi {
@@ -241,7 +241,7 @@ func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, 
 
 // readBlock is ReadBlock for a chunk that exists.
 func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
-	read = dst // when recoverFault sets the error
+	read = dst // if recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
@@ -285,7 +285,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 	return out, nil
 }
 
-// rawNext is rawChunk, which reads chunks ahead if those before were read one after the other.
+// rawNext is rawChunk. It reads chunks ahead if calls ask for chunks one after the other.
 func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
 	if s.draft || storage.Ranges(s.src) == nil {
 		return f.rawChunk(ctx, dst, s, i)
@@ -312,7 +312,7 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 		}
 		b, err := f.rawFrom(from, nil, s, k)
 		if err != nil {
-			break // reading the chunk reports it
+			break // reading that chunk returns the error
 		}
 		s.chunks.put(k, b)
 		most -= int64(len(b))

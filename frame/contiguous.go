@@ -17,20 +17,20 @@ import (
 
 // contiguous is a store in one Storage.
 //
-// A commit never writes over bytes that the state before it references, nor over bytes that a reader of an older state
-// still uses: new chunks, the index and the trailer go to free space or to the end; then, after a sync, one write of
-// the header makes them the frame. What the old state alone used becomes free after the commit. Bytes that no index
-// references are part of the format: every reader knows them from deleted chunks.
+// A commit never writes over bytes that the previous state references, nor over bytes that a reader of an older state
+// still uses. New chunks, the index and the trailer go to free space or to the end. After a sync, one write of the
+// header makes them the frame. Bytes that only the old state used become free after the commit. The format allows bytes
+// that no index references: deleted chunks leave them, too.
 type contiguous struct {
 	storage.Segment
 	sys     storage.System
-	space   storage.FreeList // inside the frame
+	space   storage.FreeList // free space inside the frame
 	pending storage.Pending[*snapshot]
-	head    int64  // where the header ended that was written last
-	scanned bool   // space that was dead when the frame was opened is known
-	shared  bool   // chunks may share bytes: then no space of chunks is used again
-	doubt   bool   // not all chunk headers were read, so that chunks may overlap; see mayReuse
-	cut     bool   // the storage may be longer than the frame, by what older states used
+	head    int64  // length of the header that was written last
+	scanned bool   // the dead space at the time of opening is known
+	shared  bool   // chunks may share bytes: no space of chunks is reused
+	doubt   bool   // not all chunk headers were read, so chunks may overlap; see mayReuse
+	cut     bool   // the storage may be longer than the frame, because older states were
 	name    string // of the file; empty for other storage
 	temp    storage.Temp
 }
@@ -122,8 +122,8 @@ func (c *contiguous) free(tx *transaction, e entry, size int64) {
 
 func (c *contiguous) share() { c.shared = true }
 
-// makeRoom returns a transaction that moves the trailer of an empty frame to the end, if the header of tx.next is
-// longer than the one before and reaches into it.
+// makeRoom returns a transaction that moves the trailer of an empty frame to the end, if the longer header of tx.next
+// would overlap it.
 func (c *contiguous) makeRoom(tx *transaction) *transaction {
 	least := int64(tx.next.headerLen)
 	if tx.cur == nil || tx.tailAt > 0 || least <= tx.cur.tail().Off {
@@ -136,7 +136,7 @@ func (c *contiguous) makeRoom(tx *transaction) *transaction {
 	return moveTail(tx.cur, pos)
 }
 
-// moveTail returns the transaction that gives the state s, which is empty, a trailer at pos.
+// moveTail returns the transaction that moves the trailer of the empty state s to pos.
 func moveTail(s *snapshot, pos int64) *transaction {
 	return &transaction{cur: s, next: s.successor(), tailAt: pos}
 }
@@ -147,16 +147,16 @@ func (c *contiguous) commit(tx *transaction) error {
 	old, s := tx.cur, tx.next
 	c.scanFree(tx)
 
-	// Step 1: place the tail, which is index, checksums and trailer, where no state in use has bytes. The header counts
-	// as reaching to the tail in an empty frame.
+	// Step 1: choose an offset for the tail, where no state in use has bytes. In an empty frame, the header counts as
+	// reaching to the tail.
 	x := c.placeTail(tx)
 	head, err := appendHeader(s)
 	if err != nil {
 		return err
 	}
 
-	// Step 2: write the tail and sync it, and with it the chunks. Nothing references it yet. In an empty frame of 2 GiB
-	// and more it may have to go where the old state is: see tailPos.
+	// Step 2: write the tail, and sync it together with the chunks. No header references it yet. In an empty frame of 2
+	// GiB and more it may have to overwrite the old state: see tailPos.
 	over := old != nil && s.index.n == 0 && x.Overlaps(storage.Extent{End: old.frameLen})
 	if over {
 		tx.unknown = sched.ErrPanic // until the write returns
@@ -170,8 +170,8 @@ func (c *contiguous) commit(tx *transaction) error {
 	}
 	c.space.Reserve(x)
 
-	// Step 3: write the header over the old one in one write and sync it, with a header journal if a crash could tear
-	// the write. From here on the stored frame is the new state.
+	// Step 3: overwrite the header in one write and sync it, with a header journal if a crash could tear the write. Now
+	// the stored frame has the new state.
 	if err := c.commitHeader(tx, head); err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (c *contiguous) commit(tx *transaction) error {
 	c.space.Reserve(storage.Extent{End: c.head})
 	s.print = fingerprintOf(tx.tail)
 
-	// Step 4: give a new file its name.
+	// Step 4: rename a new file to its final name.
 	if c.temp.Temp != "" {
 		if c.Bytes, err = c.temp.PublishFile(c.Bytes); err != nil {
 			tx.unknown = err
@@ -188,7 +188,7 @@ func (c *contiguous) commit(tx *transaction) error {
 		s.src = c.Bytes
 	}
 
-	// Step 5: what only the old state references becomes free when its last reader is gone.
+	// Step 5: bytes that only the old state references become free when that state and earlier states have no readers.
 	if old != nil {
 		c.pending.Add(old, append(tx.freed, old.tail()), nil)
 		c.cut = true
@@ -196,7 +196,7 @@ func (c *contiguous) commit(tx *transaction) error {
 	return nil
 }
 
-// placeTail sets the sizes of tx.next and returns where its tail goes.
+// placeTail sets the sizes of tx.next and returns the extent of its tail.
 func (c *contiguous) placeTail(tx *transaction) storage.Extent {
 	s, pos := tx.next, tx.tailAt
 	if pos == 0 {
@@ -211,7 +211,7 @@ func (c *contiguous) placeTail(tx *transaction) storage.Extent {
 	return storage.Extent{Off: pos, End: s.frameLen}
 }
 
-// commitHeader is the step of a commit that makes the new state the stored one.
+// commitHeader is step 3 of a commit, which makes the new state the stored one.
 func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
 	if tx.cur == nil {
 		return c.Write(head, 0)
@@ -222,8 +222,8 @@ func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
 		return nil
 	}
 	tx.unknown = err
-	// Perhaps half of it was written: put the old one back. Not when it is all there and only may not last: half of the
-	// old one would be worse.
+	// The header may be written in part: write the old one again. But do not if only the sync has failed, because the
+	// new header is complete, and a part of the old one would be worse.
 	if old, e := appendHeader(tx.cur); e == nil && !errors.As(err, new(storage.SyncError)) {
 		err = errors.Join(err, c.Write(old, 0))
 	}
@@ -237,8 +237,8 @@ func (c *contiguous) rollback(tx *transaction) {
 	c.cut = tx.cur != nil
 }
 
-// reclaim frees the space of states without readers. The trailer of an empty frame moves back to its header once no
-// reader uses the chunks that followed it.
+// reclaim frees the space of states without readers. The trailer of an empty frame moves back next to its header once
+// no reader uses the old chunks there.
 func (c *contiguous) reclaim(now *snapshot) *transaction {
 	c.release()
 	if now == nil || len(c.pending) > 0 || !c.cut || now.index.n > 0 {
@@ -251,7 +251,7 @@ func (c *contiguous) reclaim(now *snapshot) *transaction {
 	return moveTail(now, least)
 }
 
-// trim cuts off what follows the frame, when only the newest state is in use.
+// trim truncates the storage to the frame, if only the newest state is in use.
 func (c *contiguous) trim(now *snapshot) {
 	c.release()
 	if now == nil || len(c.pending) > 0 || !c.cut {
@@ -260,7 +260,7 @@ func (c *contiguous) trim(now *snapshot) {
 	c.cut = false
 	c.space.Reserve(storage.Extent{Off: now.tail().Off, End: math.MaxInt64})
 	if size, err := c.Size(); err == nil && size > now.frameLen {
-		c.Truncate(now.frameLen) // should it fail: a longer file is valid too
+		c.Truncate(now.frameLen) // after an error, the longer file is valid, too
 	}
 }
 
@@ -288,7 +288,7 @@ func (c *contiguous) reopen(ctx context.Context, write bool) (r reopened, err er
 	return r, err
 }
 
-// followName opens the file that has the name of the frame, if it is another one than that of c.
+// followName opens the file that has the name of the frame, if it is not the file of c.
 func (c *contiguous) followName(r *reopened, write bool) error {
 	held, ok := c.Bytes.(interface{ Stat() (fs.FileInfo, error) })
 	if c.name == "" || !ok {

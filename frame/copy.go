@@ -19,11 +19,10 @@ import (
 
 // Copy creates a frame with the chunks and metalayers of f and opens it for editing. It copies the stored bytes of the
 // chunks unchanged, without the dead bytes between them. With o.Goal, it decodes the chunks and compresses them again,
-// except special chunks and chunks with blocks of variable size. For name, ctx and o see [Create]; ctx also bounds the
-// copying.
-// The copy has checksums if f has, or if o.Checksums is set; likewise a block table. Params, ChunkSize, Meta and VLMeta
-// come from f: if one of them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o sets them, and
-// Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
+// except special chunks and chunks with blocks of variable size. The copy has checksums if f has, or if o.Checksums is
+// set; likewise a block table. For name, ctx and o see [Create]; ctx also bounds the copying. Params, ChunkSize, Meta
+// and VLMeta come from f: if one of them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o
+// sets them, and Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	if err := o.checkKept("Copy"); err != nil {
@@ -43,7 +42,7 @@ func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame,
 	})
 }
 
-// inherited returns o with the codecs and filters of f where o leaves them out: the chunks of a copy need them.
+// inherited returns o with the codecs and filters of f that o does not set: the chunks of a copy need them.
 func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 	var to CreateOptions
 	if o != nil {
@@ -63,8 +62,8 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 	return to
 }
 
-// copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. What the header says
-// of new chunks need not be available.
+// copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. The codec and the
+// filters in the header need not be available.
 func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
 	to.Params, to.Meta = chunk.Params{TypeSize: int(s.typeSize)}, s.meta
 	to.Checksums = to.Checksums || s.checksums != nil
@@ -170,7 +169,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			return err
 		}
 		if s.index.list == nil && i == 1 {
-			i = s.index.n - 1 // those between are all like the first
+			i = s.index.n - 1 // all chunks in between are like the first
 		}
 		n, last, err := chunks.verify(i)
 		if err != nil && f.isClosed() {
@@ -260,7 +259,7 @@ func (b *Batch) takeVLMeta(from *snapshot) {
 	s.vlmeta = layers
 }
 
-// putChunks puts chunks of s, a state of f, in place of others. See engine.Batch.PutChunks.
+// putChunks replaces chunks by chunks of s, a state of f. See engine.Batch.PutChunks.
 func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter.Seq2[int, int]) error {
 	var buf []byte
 	returned := false
@@ -286,22 +285,22 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 	return nil
 }
 
-// once does work on the chunks of a state once for each stored chunk, though an index may reference one many times. It
-// also bounds that work by the space of the chunks: chunks of more bytes overlap, which no writer makes.
+// once does work on the chunks of a state once for each stored chunk, even if the index references it many times. It
+// also bounds the work by the space of the chunks: chunks with more bytes overlap, which no writer produces.
 type once struct {
 	chunkReader
-	seen map[entry]*seenChunk // nil when no chunk is referenced twice
-	left int64                // bytes of chunks that may still come
+	seen map[entry]*seenChunk // nil if no chunk is referenced twice
+	left int64                // bytes that further chunks may have
 
 	blockSize int64 // bytes of a block, which verify compares, or 0
 }
 
-// seenChunk is what is known of a stored chunk.
+// seenChunk is a stored chunk that was examined.
 type seenChunk struct {
 	h        coder.Header
 	sum      uint32
 	err      error    // of its content
-	location location // of its copy, if that is stored
+	location location // of its copy, if there is one
 	stored   bool
 }
 
@@ -313,7 +312,7 @@ func (f *Frame) once(ctx context.Context, s *snapshot) *once {
 	return o
 }
 
-// spend is an error when the chunks so far, with chunk i of n bytes, have more bytes than there are.
+// spend returns an error if the chunks so far, with chunk i of n bytes, have more bytes than their space.
 func (o *once) spend(i, n int) error {
 	if o.left -= int64(n); o.left < 0 {
 		return o.f.chunkError(o.s, i, corrupt("it overlaps other chunks"))
@@ -321,7 +320,7 @@ func (o *once) spend(i, n int) error {
 	return nil
 }
 
-// repeated returns what is known of chunk i if its copy is stored already, or nil.
+// repeated returns chunk i as it was seen, if its copy is already stored, or nil.
 func (o *once) repeated(i int) *seenChunk {
 	if e := o.s.index.at(i); e >= 0 && o.seen != nil && o.seen[e] != nil && o.seen[e].stored {
 		return o.seen[e]
@@ -329,7 +328,7 @@ func (o *once) repeated(i int) *seenChunk {
 	return nil
 }
 
-// fits is an error if a stored chunk that was seen before cannot be chunk i.
+// fits returns an error if a stored chunk that was seen before cannot be chunk i.
 func (o *once) fits(i int, c *seenChunk) error {
 	err := c.err
 	if err == nil {
@@ -344,8 +343,8 @@ func (o *once) fits(i int, c *seenChunk) error {
 	return nil
 }
 
-// verify decodes chunk i and returns its decoded size, and whether the next ones must not be verified: there is no end
-// of chunks that overlap.
+// verify decodes chunk i and returns its decoded size, and whether to stop: the number of chunks that overlap has no
+// bound.
 func (o *once) verify(i int) (n int64, last bool, err error) {
 	if o.s.index.at(i) < 0 || o.seen == nil {
 		from, err := o.from(i)
@@ -373,8 +372,8 @@ func (o *once) verify(i int) (n int64, last bool, err error) {
 	return int64(c.h.NBytes), false, cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
 }
 
-// checkBlockSize returns an error if the blocks of chunk i have another size than those of the array, which then cannot
-// be read.
+// checkBlockSize returns an error if the blocks of chunk i do not have the size of the array's blocks: the array then
+// cannot be read.
 func (o *once) checkBlockSize(i int, h *coder.Header) error {
 	if o.blockSize == 0 || o.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == o.blockSize && !h.VLBlocks() {
 		return nil
@@ -382,7 +381,7 @@ func (o *once) checkBlockSize(i int, h *coder.Header) error {
 	return o.f.chunkError(o.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, o.blockSize))
 }
 
-// stored returns how many bytes chunk i takes.
+// stored returns the stored size of chunk i, in bytes.
 func (o *once) stored(i int, h *coder.Header) int {
 	if o.s.index.at(i) < 0 {
 		return 0
@@ -390,7 +389,8 @@ func (o *once) stored(i int, h *coder.Header) int {
 	return h.CBytes
 }
 
-// examine decodes chunk i by means of decode, whatever its number says of it. from reads the bytes of the state.
+// examine decodes chunk i by calling decode. The result does not depend on the number i. from reads the bytes of the
+// state.
 func (o *once) examine(i int, from io.ReaderAt, decode func(io.ReaderAt, *snapshot, int) (coder.Header, error)) *seenChunk {
 	s := o.s.successor()
 	s.chunkSize, s.index.checksums = 0, nil
@@ -420,7 +420,7 @@ func (o *once) read(dst []byte, i int) ([]byte, error) {
 	return dst, err
 }
 
-// put stores chunk i, of bytes c that are not used if its copy is stored already, by means of insert or update.
+// put stores chunk i by calling insert or update. c has its bytes, unless its copy is already stored.
 func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store func() (location, error)) error) error {
 	if seen := o.repeated(i); seen != nil {
 		if err := o.fits(i, seen); err != nil {
@@ -428,7 +428,7 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store fu
 		}
 		b.f.store.share()
 		return put(&seen.h, func() (_ location, err error) {
-			if seen.location.e < 0 { // if the chunks now have variable sizes, the index cannot hold it
+			if seen.location.e < 0 { // if chunks now have variable sizes, the index cannot represent it
 				seen.location, err = b.store(nil, &seen.h)
 			}
 			return seen.location, err
@@ -449,7 +449,7 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store fu
 	return err
 }
 
-// append adds chunk i as the last of a batch, and uses buf for it, which it returns.
+// append adds chunk i as the last of a batch. It uses and returns buf.
 func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
 	var err error
 	if o.repeated(i) == nil {
@@ -490,12 +490,12 @@ func (o *once) appendTuned(ctx context.Context, b *Batch, i int, buf []byte) ([]
 		return b.insert(b.next.index.n, h, store)
 	})
 	if err == nil && o.seen != nil {
-		o.seen[e].sum = crc32c.Checksum(buf) // with which the index compares
+		o.seen[e].sum = crc32c.Checksum(buf) // for the checksums of the index
 	}
 	return buf, err
 }
 
-// update puts chunk i in the place of chunk to of a batch, and uses buf for it, which it returns.
+// update replaces chunk to of a batch by chunk i. It uses and returns buf.
 func (o *once) update(b *Batch, to, i int, buf []byte) ([]byte, error) {
 	var err error
 	if o.repeated(i) == nil {

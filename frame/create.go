@@ -36,7 +36,7 @@ func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *
 	return f.createFunc(ctx, fill)
 }
 
-// prepareNew returns a frame without a place. o.Storage, if there is one, is kept in its store.
+// prepareNew returns a frame that is not stored yet. Its store holds o.Storage, if that is set.
 func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	opts, sys, err := o.settings(name)
 	if err == nil {
@@ -80,7 +80,7 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) (*Fra
 	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return f, err
 	}
-	// No other process could know the directory before it had its name.
+	// No other process can use the directory before it has its name.
 	if f.lock, err = storage.OpenLock(f.sys, f.path, f.store.(*sparse).root, true); err != nil {
 		f.Close()
 		return nil, err
@@ -104,7 +104,7 @@ func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) (*
 	return f.create(ctx, fill)
 }
 
-// checkFree returns an error if the name of a new frame is taken by what it may not replace.
+// checkFree returns an error if a file or directory that may not be replaced has the name of a new frame.
 func (f *Frame) checkFree() error {
 	fi, err := f.sys.Lstat(f.path)
 	switch {
@@ -128,7 +128,7 @@ func (f *Frame) checkFree() error {
 	return nil
 }
 
-// createStore makes a file or directory under a temporary name beside the final one.
+// createStore creates a file or directory under a temporary name beside the final one.
 func (f *Frame) createStore(name string) (store, error) {
 	name = filepath.Clean(name)
 	if !f.opts.Sparse {
@@ -150,7 +150,7 @@ func createFile(sys storage.System, name string, noSync bool) (*contiguous, erro
 	return &contiguous{Segment: storage.Segment{Bytes: file, NoSync: noSync, Aligned: true}, sys: sys, temp: temp, name: name, scanned: true}, nil
 }
 
-// create makes the first commit.
+// create commits the first state.
 func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
 	f.writable, f.atClose = true, f.reclaim
 	f.trusted.Store(true)
@@ -185,7 +185,7 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 	return f, nil
 }
 
-// first begins the batch that makes the first state.
+// first begins the batch of the first state.
 func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	s := &snapshot{header: header{
 		version: versionFixed, sparse: f.opts.Sparse, chunkSize: -1, threads: [2]int16{1, 1},
@@ -204,7 +204,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	if f.opts.BlockTable {
 		b.notes = blocktable.Notes[entry]{}
 	}
-	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine has it
+	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine uses the frame
 		return nil, err
 	}
 	f.beginBatch()
@@ -230,7 +230,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	return b, nil
 }
 
-// addTable adds the block table of the chunks that the batch has written, unless it would be too long.
+// addTable adds the block table of the chunks that the batch wrote, unless it would be too long.
 func (b *Batch) addTable(ctx context.Context) error {
 	s := b.next
 	if s.index.list == nil {

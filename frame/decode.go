@@ -14,8 +14,8 @@ import (
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
-// decoding is one call of Decode: the blocks of all its chunks are one queue, from which the workers take. A worker
-// that finds no block left in the opened chunks opens the next chunk, while others go on.
+// decoding is one call of Decode. The blocks of all its chunks are one queue for the workers. A worker that finds no
+// block left in the opened chunks opens the next chunk, while other workers continue.
 type decoding struct {
 	sched.Loop
 	f         *Frame
@@ -24,14 +24,14 @@ type decoding struct {
 	blockSize int
 	from      io.ReaderAt // the bytes of s, with the context of the call
 	bound     storage.Bound
-	cache     *blockcache.Cache[*snapshot] // of blocks, or nil when this call does not use it
+	cache     *blockcache.Cache[*snapshot] // of blocks, or nil if this call does not use it
 	prefetch  *prefetcher                  // of this call, or nil
 	pass      *chunkPass                   // of this call and others, or nil
 	workers   int
 	work      func(int) // decode
 
 	jobs    []*decodeJob // opened chunks, and those that are being opened
-	idle    []*decodeJob // for use again
+	idle    []*decodeJob // finished jobs, for reuse
 	opening int
 	last    bool // the plan has no more chunks
 }
@@ -42,14 +42,14 @@ type decodeJob struct {
 	r      coder.Reader
 	ahead  *chunkAhead // bytes of the chunk that were read before, or nil
 	close  io.Closer
-	first  int  // block needed, when visit.Blocks is empty
-	next   int  // block to be taken
+	first  int  // first needed block, if visit.Blocks is empty
+	next   int  // next block to decode
 	n      int  // blocks needed; 0 until the chunk is open
 	active int  // blocks being decoded
 	two    bool // two blocks are decoded faster at a time
 }
 
-// decode is Decode of engine.View, without the check whether s was written over. pass has the bytes of the chunks of p,
+// decode is Decode of engine.View, without the check whether s was overwritten. pass has the bytes of the chunks of p,
 // or is nil.
 func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engine.ReadPlan, blocks int64, blockSize int) error {
 	d, ok := f.engines.Get().(*decoding)
@@ -82,7 +82,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engi
 	return err
 }
 
-// run decodes all blocks, and closes the chunks that an error or a panic has left open.
+// run decodes all blocks. It closes the chunks that are still open after an error or a panic.
 func (d *decoding) run() error {
 	defer func() {
 		for _, j := range d.jobs {
@@ -129,9 +129,9 @@ func (d *decoding) step(w *worker) sched.Next {
 	return sched.Wait
 }
 
-// decodeRun decodes the next blocks of a job, consecutive ones, because one CPU loads neighboring input and output
-// faster. It takes fewer towards the end of the job. Several of them have no more than 1 MiB, so that little work is
-// wasted when another worker fails.
+// decodeRun decodes the next blocks of a job. They are consecutive, because one CPU loads neighboring input and output
+// faster. There are fewer of them towards the end of the job, and several have at most 1 MiB, so that little work is
+// wasted if another worker fails.
 func (d *decoding) decodeRun(w *worker, j *decodeJob) {
 	const longest, most = 32, 1 << 20
 	left := j.n - j.next
@@ -150,7 +150,7 @@ func (d *decoding) decodeRun(w *worker, j *decodeJob) {
 	}
 }
 
-// blocks decodes the needed blocks of a job from the i-th, n of them; where that is faster, two at a time.
+// blocks decodes n needed blocks of a job, starting with the i-th, two at a time if that is faster.
 func (d *decoding) blocks(w *worker, j *decodeJob, i, n int) (err error) {
 	if m, ok := d.s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
@@ -219,8 +219,8 @@ func (d *decoding) next(j *decodeJob) bool {
 	return true
 }
 
-// open opens the chunk of a job and returns the number of blocks that are needed. The plan takes a special value at
-// once: then there are none.
+// open opens the chunk of a job and returns the number of needed blocks. It passes a special value to the plan and
+// returns 0.
 func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	if m, ok := d.s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
@@ -292,7 +292,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	return blocks, nil
 }
 
-// share estimates which part of a chunk a visit needs; where it is best to read that block by block, it is none.
+// share estimates the fraction of a chunk that a visit needs. It returns 0 if reading block by block is best.
 func (d *decoding) share(v *engine.Visit) float64 {
 	n := float64(d.s.chunkLen(v.Chunk))
 	switch {
@@ -316,11 +316,11 @@ func (j *decodeJob) needed(i int) int {
 	return j.first + i
 }
 
-// mostTwo is the size of the two largest blocks that are decoded at a time to memory of the worker: they stay in the
-// cache.
+// mostTwo is the largest size of two blocks, in bytes, that are decoded at a time to memory of the worker. They stay in
+// the cache of the CPU.
 const mostTwo = 1 << 20
 
-// two decodes two blocks at a time, if both are decoded directly or neither is, and most of them is needed.
+// two decodes two blocks at a time if both are decoded directly or neither is, and most of their bytes are needed.
 func (d *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	r := &j.r
 	var dst [2][]byte
@@ -352,7 +352,7 @@ func (d *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	return w.answers[1].Read(dst[1])
 }
 
-// block decodes block k of a job as far as the answer b of the plan needs it, and moves its items.
+// block decodes the bytes of block k of a job that the answer b of the plan needs, and moves the items.
 func (d *decoding) block(w *worker, j *decodeJob, k int, b *engine.Block) error {
 	if d.cache != nil {
 		return d.blockCached(w, j, k, b)
@@ -405,7 +405,7 @@ func (d *decoding) chunkError(j *decodeJob, err error) error {
 	return d.f.chunkError(d.s, j.visit.Chunk, err)
 }
 
-// finish removes a job whose blocks are all decoded.
+// finish removes a job after its last block.
 func (d *decoding) finish(j *decodeJob) {
 	i := slices.Index(d.jobs, j)
 	d.jobs = slices.Delete(d.jobs, i, i+1)

@@ -55,7 +55,7 @@ func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 	})
 }
 
-// encode returns the chunk of p.
+// encode returns p encoded as a chunk.
 func (b *Batch) encode(ctx context.Context, p []byte) ([]byte, error) {
 	if b.f.tuner != nil {
 		return b.encodeTuned(ctx, p)
@@ -107,7 +107,7 @@ func (b *Batch) setMeta(name string, content []byte) error {
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("%d bytes in place of %d: %w", len(content), len(layers[i].Content), ErrParam))
 	case i >= 0 && len(layers[i].Content) == len(content):
 		layers[i].Content = slices.Clone(content)
-		s.meta = layers // the header stays as long as it is, even if it is longer than it need be
+		s.meta = layers // the header keeps its length, even if it could be shorter
 		s.noteLayer(false, name, layers[i].Content)
 		return nil
 	case i >= 0:
@@ -124,7 +124,7 @@ func (b *Batch) setMeta(name string, content []byte) error {
 	return nil
 }
 
-// setLayers sets the metalayers and with them the length of the header.
+// setLayers sets the metalayers and the length of the header.
 func (b *Batch) setLayers(layers []meta.Layer) error {
 	n, err := headerLen(layers)
 	if err == nil {
@@ -197,7 +197,7 @@ func (b *Batch) deleteVLMeta(name string) error {
 	return nil
 }
 
-// replaceMeta puts content of the same length in place of a metalayer.
+// replaceMeta replaces the content of a metalayer by content of the same length.
 func (b *Batch) replaceMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
@@ -252,7 +252,7 @@ func (b *Batch) setChecksums(ctx context.Context, on bool) error {
 		}
 		checksums = append(checksums, sum)
 	}
-	b.owned = false // the list has other checksums now
+	b.owned = false // the list has other checksums
 	s.index.checksums, s.checksums, s.vlmeta = checksums, &checksumSet{}, layers
 	for _, l := range s.meta {
 		s.noteLayer(false, l.Name, l.Content)
@@ -265,7 +265,7 @@ func (b *Batch) setChecksums(ctx context.Context, on bool) error {
 	return nil
 }
 
-// mayRemoveChecksums returns an ErrParam if OpenOptions.RequireChecksums forbids removing the checksums.
+// mayRemoveChecksums returns ErrParam if OpenOptions.RequireChecksums forbids removing the checksums.
 func (b *Batch) mayRemoveChecksums() error {
 	if !b.f.opts.RequireChecksums {
 		return nil
@@ -298,7 +298,7 @@ func (b *Batch) reorder(order []int) error {
 		return b.f.wrap("index", -1, fmt.Errorf("the last chunk is shorter and must stay the last: %w", ErrParam))
 	}
 	if b.next.index.list == nil {
-		return nil // all chunks are alike
+		return nil // all chunks are equal
 	}
 	list := make([]entry, n)
 	old := b.next.chunkChecksums()
@@ -313,8 +313,8 @@ func (b *Batch) reorder(order []int) error {
 	return nil
 }
 
-// fillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialized. It
-// writes only the index. The chunk size must be known.
+// fillSpecial fills an empty frame with n bytes of a special value: zeros, NaNs or uninitialized. It writes only the
+// index. The chunk size must be known.
 func (b *Batch) fillSpecial(n int64, special chunk.Special) error {
 	s := b.next
 	e, ok := specialEntry(special)
@@ -339,13 +339,13 @@ func (b *Batch) fillSpecial(n int64, special chunk.Special) error {
 	if err != nil {
 		return b.f.wrap("header", offBlockSize, err)
 	}
-	s.blockSize = int32(size) // automatic no longer, as in the reference
+	s.blockSize = int32(size) // no longer automatic, as in C-Blosc2
 	s.index, s.nbytes, b.owned = index{n: int(count), uniform: e}, n, false
 	return nil
 }
 
-// selectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of zeros
-// when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
+// selectChunks sets the index to n chunks of size bytes each: chunk i becomes the previous chunk from(i), or zeros if
+// from(i) is negative. Chunks that are no longer referenced are deleted. Arrays use it to change their grid.
 func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 	if err := b.checkEditable(); err != nil {
 		return err
@@ -360,7 +360,7 @@ func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 	if s.index.n > 0 && (s.chunkSize <= 0 || s.nbytes%int64(s.chunkSize) != 0) {
 		return b.f.wrap("index", -1, fmt.Errorf("not all chunks have the same size: %w", ErrParam))
 	}
-	if s.index.n == 0 || s.index.list == nil && s.index.uniform == entryZeros { // old and new chunks are alike
+	if s.index.n == 0 || s.index.list == nil && s.index.uniform == entryZeros { // old and new chunks are equal
 		b.setUniform(int(n), int32(size), entryZeros)
 		return nil
 	}
@@ -403,7 +403,7 @@ func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 	return nil
 }
 
-// setUniform makes the index one of n chunks of size bytes that a special entry represents.
+// setUniform sets the index to n chunks of size bytes that one special entry represents.
 func (b *Batch) setUniform(n int, size int32, e entry) {
 	s := b.next
 	if s.chunkSize <= 0 && n > 0 {
@@ -412,7 +412,7 @@ func (b *Batch) setUniform(n int, size int32, e entry) {
 	s.index, b.owned, s.nbytes = index{n: n, uniform: e}, false, int64(n)*int64(size)
 }
 
-// record records the first choice of t, which may be nil, in the header.
+// record stores the first choice of t, which may be nil, in the header.
 func (b *Batch) record(t *tuner) error {
 	if t == nil || !t.Chosen() {
 		return nil

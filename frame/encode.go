@@ -14,9 +14,9 @@ import (
 	"github.com/goblosc/blosc2/internal/tune"
 )
 
-// encoding is one call of Encode. A worker opens a chunk and encodes its blocks from the first, each where it belongs
-// in the chunk. When there are no more chunks to open, workers help with the blocks of others, from the last, which the
-// owner then copies. Chunks are written in their order.
+// encoding is one call of Encode. A worker opens a chunk and encodes its blocks into it, starting at the first. When
+// there are no more chunks to open, workers help others with their blocks, starting at the last, and the owner copies
+// these blocks. Chunks are written in order.
 type encoding struct {
 	sched.Loop
 	b    *Batch
@@ -28,29 +28,29 @@ type encoding struct {
 	tuner  *tuner // chooses the parameters of whole chunks, or nil
 	tuning bool   // a worker tries parameters; no chunk is opened
 
-	jobs    []*encodeJob // in their order; the first is the next to be written
+	jobs    []*encodeJob // in the order of the chunks; the first is written next
 	idle    []*encodeJob
 	writing bool // a worker is writing jobs[0]
 	last    bool // the plan has no more chunks
-	chunks  int  // in the frame, with those under way
-	most    int  // jobs at the same time
+	chunks  int  // in the frame, including those of jobs
+	most    int  // largest number of jobs
 }
 
 // encodeJob is a chunk being encoded.
 type encodeJob struct {
 	visit  engine.Visit
 	keep   bool          // a part of the old chunk is kept
-	l      *coder.Layout // of this chunk: with its dictionary, or the parameters that the tuner has chosen
+	l      *coder.Layout // of this chunk: its dictionary, or the choice of the tuner
 	old    coder.Reader
 	close  io.Closer
 	oldBit chunk.Special
 	oldVal []byte
 	ref    []byte
-	asked  int      // the block about which the owner has an answer of the plan, or -1
-	next   int      // blocks before are the owner's
-	end    int      // blocks from here on were taken by helpers
-	blocks [][]byte // what helpers have encoded; empty until then
-	away   int      // helpers at work
+	asked  int      // the block of the owner's last answer of the plan, or -1
+	next   int      // the owner has begun the blocks before this one
+	end    int      // helpers have begun this block and those after it
+	blocks [][]byte // encoded by helpers; empty until then
+	away   int      // helpers that are encoding a block
 	kept   []byte   // the stored bytes of a block that is copied
 	out    []byte   // the chunk
 	h      coder.Header
@@ -72,7 +72,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	if err := b.checkLayout(l); err != nil {
 		return b.f.wrap("chunk", -1, err)
 	}
-	b.owned = false // what is kept is read from the index as it is now
+	b.owned = false // blocks that are kept are read by the current index
 	e, ok := b.f.encoders.Get().(*encoding)
 	if !ok {
 		e = &encoding{}
@@ -96,7 +96,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	return b.fail(err)
 }
 
-// checkLayout is an error if the blocks that the header of the frame asks for take more memory than it may.
+// checkLayout returns ErrTooLarge if the memory for the blocks that the header of the frame asks for is not justified.
 func (b *Batch) checkLayout(l *coder.Layout) error {
 	if l.NumBlocks() == 0 {
 		return nil
@@ -117,8 +117,8 @@ func blocksOf(all int64, l *coder.Layout) int64 {
 	return max(blocks, int64(runtime.GOMAXPROCS(0)))
 }
 
-// run encodes all chunks, and closes the old ones that an error or a panic has left open. After a panic, the batch can
-// only be rolled back.
+// run encodes all chunks. It closes old chunks that are still open after an error or a panic. After a panic, the batch
+// can only be rolled back.
 func (e *encoding) run(workers int) error {
 	returned := false
 	defer func() {
@@ -221,7 +221,8 @@ func (e *encoding) tune(w *worker, j *encodeJob) (ok bool) {
 	return true
 }
 
-// prepare opens the old chunk of a job and makes its reference block.
+// prepare opens the old chunk of a job, makes the Delta reference block, and trains the dictionary, as far as the job
+// needs them.
 func (e *encoding) prepare(w *worker, j *encodeJob) error {
 	w.Chunk = int64(j.visit.Chunk)
 	if j.keep {
@@ -280,7 +281,8 @@ func (e *encoding) ask(w *worker, j *encodeJob, k int) *engine.Block {
 	return b
 }
 
-// answer returns what the plan has answered to the owner of a job about block k, and asks it if that was about another.
+// answer returns the answer of the plan to the owner of a job about block k. It asks the plan unless that was the last
+// question.
 func (e *encoding) answer(w *worker, j *encodeJob, k int) *engine.Block {
 	if j.asked == k {
 		return &w.answers[0]
@@ -306,7 +308,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int, b *engine.Block) ([]byt
 	return dst, b.Write(dst, b.Keep != engine.KeepNone)
 }
 
-// stored appends block k of a job as it is stored to dst, and returns true, if the plan keeps all of it.
+// stored appends the stored bytes of block k of a job to dst and returns true, if the plan keeps all of the block.
 func (e *encoding) stored(w *worker, j *encodeJob, k int, b *engine.Block, dst []byte) ([]byte, bool, error) {
 	if b.Keep != engine.KeepAll || j.oldBit != chunk.Regular {
 		return dst, false, nil
@@ -318,12 +320,12 @@ func (e *encoding) stored(w *worker, j *encodeJob, k int, b *engine.Block, dst [
 	return dst, ok, err
 }
 
-// shuffled writes block k to dst if that can be done with the bytes of its items apart.
+// shuffled writes the items of a block to the planes of dst and returns true, if the plan can.
 func shuffled(b *engine.Block, dst coder.Shuffled) bool {
 	return b.Keep == engine.KeepNone && b.WriteShuffled(dst)
 }
 
-// mostAhead is how much memory is set aside for a chunk before it is known how long it gets.
+// mostAhead is the largest number of bytes that are allocated for a chunk before its size is known.
 const mostAhead = 16 << 20
 
 // build encodes the chunk of a job, except for the blocks that helpers take.
@@ -352,7 +354,7 @@ func (e *encoding) build(w *worker, j *encodeJob) error {
 	return err
 }
 
-// awaitHelpers lets helpers take no more blocks of a job, and waits for those that are at work.
+// awaitHelpers stops helpers from beginning blocks of a job, and waits for those that have begun.
 func (e *encoding) awaitHelpers(j *encodeJob) {
 	e.Lock()
 	defer e.Unlock()
@@ -389,7 +391,7 @@ func (e *encoding) ready(w *worker, j *encodeJob, k int) ([]byte, error) {
 	return nil, err
 }
 
-// help encodes the last block of a job of another worker that no worker has begun.
+// help encodes the last block of another worker's job that no worker has begun.
 func (e *encoding) help(w *worker, j *encodeJob) {
 	j.end--
 	j.away++

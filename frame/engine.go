@@ -120,7 +120,7 @@ func (e *engineFrame) Uniform(state any) (chunk.Special, bool) {
 func (e *engineFrame) Special(state any, i int) chunk.Special {
 	special, err := state.(*snapshot).index.at(i).special()
 	if err != nil {
-		return chunk.Regular // reading it will say why
+		return chunk.Regular // reading it returns the error
 	}
 	return special
 }

@@ -21,7 +21,7 @@ import (
 
 // Finish makes the frame readable. It checks the header and the length of each chunk file, and writes the index. It
 // reads all chunks only if the frame has checksums. Finish then removes the temporary files of writers that were
-// killed. Writers that are late, because a chunk was written twice, change nothing any more.
+// killed. If a chunk is written twice, a writer that is late changes nothing any more.
 //
 // If chunks are missing, Finish returns ErrUnfinished with their number, and ErrCorrupt for a chunk whose file is
 // damaged; write them, and call Finish again. After a crash, call it again. It returns nil if the frame is finished.
@@ -50,7 +50,7 @@ func (r *Regions) finish(ctx context.Context, s *snapshot) error {
 		return r.cleanUp(ctx, final)
 	}
 	err = r.tryFinish(ctx, s)
-	// Another process may have finished the frame during the call. If no process has, writers may go on.
+	// Another process may have finished the frame during the call. If not, let writers continue.
 	after := ctx
 	if r.objects == nil {
 		after = context.WithoutCancel(ctx)
@@ -65,8 +65,8 @@ func (r *Regions) finish(ctx context.Context, s *snapshot) error {
 	if r.objects != nil {
 		return err
 	}
-	// Without finishDir, a call that another process makes at the same time fails: writers may soon change chunks that
-	// it has seen.
+	// Remove finishDir, so that a call of another process at the same time fails: writers may change chunks that it has
+	// examined.
 	e = storage.RemoveDir(context.WithoutCancel(ctx), r.root, finishDir)
 	if e == nil {
 		e = r.makeDir(tempDir)
@@ -86,7 +86,7 @@ func (r *Regions) makeDir(name string) error {
 }
 
 // tryFinish makes the chunks a frame. The temporary index is in a directory that every call removes after a frame was
-// finished. So no index can take the place of a later one, even if the process was stopped for long.
+// finished. So no index can replace a later one, even if the process was stopped for a long time.
 func (r *Regions) tryFinish(ctx context.Context, s *snapshot) error {
 	have, err := written(ctx, r.files, s)
 	if err == nil && len(have) < s.index.n {
@@ -104,7 +104,7 @@ func (r *Regions) tryFinish(ctx context.Context, s *snapshot) error {
 	if final, err := r.finished(ctx); err != nil || final != nil {
 		return err
 	}
-	// From here on, no writer changes a chunk.
+	// Now no writer can change a chunk.
 	if err := storage.RemoveDir(ctx, r.root, tempDir); err != nil {
 		return err
 	}
@@ -134,7 +134,7 @@ func (r *Regions) tryObjects(ctx context.Context, s *snapshot) error {
 	if err != nil {
 		return err
 	}
-	if !bytes.Equal(b, d.bytes.Bytes()) { // CreateRegions has replaced it, and perhaps chunks
+	if !bytes.Equal(b, d.bytes.Bytes()) { // CreateRegions has replaced the layout, and perhaps chunks
 		return r.f.replaced()
 	}
 	tx := &transaction{next: next}
@@ -148,7 +148,8 @@ func (r *Regions) tryObjects(ctx context.Context, s *snapshot) error {
 	return r.objects.Put(ctx, indexFile, append(head, tx.tail...), false)
 }
 
-// workers returns the number of goroutines for the chunk files of a call. Objects are far away.
+// workers returns an empty state for each goroutine that reads chunk files. Objects take longer to answer, so they have
+// more goroutines.
 func (r *Regions) workers(n int) []struct{} {
 	const far = 16
 	workers := r.f.workersFor(int64(n))
@@ -194,13 +195,14 @@ func (r *Regions) collect(ctx context.Context, s *snapshot) (*snapshot, error) {
 	return next, nil
 }
 
-// chunkState is what Finish needs to know of a chunk file.
+// chunkState describes a chunk file for Finish.
 type chunkState struct {
 	e    entry
 	size int64
 }
 
-// examine reads the header of the file of chunk i. It returns ErrCorrupt if that is not a chunk of this size.
+// examine reads the header in the file of chunk i. It returns ErrCorrupt if the file does not hold a chunk of the size
+// of chunk i.
 func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState, err error) {
 	fault := func(err error) (chunkState, error) {
 		return x, &Error{Path: r.f.path, Part: "chunk", Chunk: i, Off: int64(i), Err: err}
@@ -224,7 +226,7 @@ func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState
 	case h.VLBlocks() || h.Special() == chunk.Regular && h.NBytes == int(s.chunkSize) && h.BlockSize != int(s.blockSize):
 		err = corrupt("blocks of %d bytes, want %d", h.BlockSize, s.blockSize)
 	}
-	if err != nil && !errors.Is(err, ErrCorrupt) { // no chunk that a writer has written
+	if err != nil && !errors.Is(err, ErrCorrupt) { // no writer writes such a chunk
 		err = corrupt("%w", err)
 	}
 	if err != nil {
@@ -251,7 +253,7 @@ func (r *Regions) checksum(ctx context.Context, i int, size int64) (uint32, erro
 	return crc32c.Checksum(b), err
 }
 
-// publish makes next the state of the stored frame.
+// publish writes the index file of next, which finishes the frame.
 func (r *Regions) publish(next *snapshot) error {
 	tx := &transaction{next: next}
 	if err := tx.encodeTail(r.f.plain); err != nil {
@@ -261,7 +263,7 @@ func (r *Regions) publish(next *snapshot) error {
 	if err != nil {
 		return err
 	}
-	// The names of chunk files must be there before the index that references them.
+	// The names of chunk files must be stored before the index that references them.
 	if err := r.sync(); err != nil {
 		return err
 	}
@@ -271,8 +273,8 @@ func (r *Regions) publish(next *snapshot) error {
 	return r.sync()
 }
 
-// cleanUp removes what the finished frame does not use: temporary files, the files of chunks that the index represents,
-// and at last the layout. Without a layout it removes no chunks: the frame may have been edited since.
+// cleanUp removes files that the finished frame does not use: temporary files, the files of chunks that the index
+// represents, and at last the layout. Without a layout it removes no chunks: the frame may have been edited since.
 func (r *Regions) cleanUp(ctx context.Context, final *snapshot) error {
 	if r.objects == nil {
 		for _, dir := range []string{tempDir, finishDir} {
@@ -329,13 +331,13 @@ func (r *Regions) hasLayout(ctx context.Context) (err error) {
 	return err
 }
 
-// indexes reports whether the index of s has a special value in place of a chunk file.
+// indexes reports whether the index of s represents a chunk by a special value, and not by its file.
 func indexes(s *snapshot, number int64) bool {
 	return number < int64(s.index.n) && s.index.at(int(number)) < 0
 }
 
-// represented reports whether the file of a chunk holds a special value, and the index of s has that in its place. An
-// edit never writes such a file.
+// represented reports whether the file of a chunk holds a special value that the index of s represents. An edit never
+// writes such a file.
 func (r *Regions) represented(ctx context.Context, s *snapshot, number int64) (bool, error) {
 	if !indexes(s, number) {
 		return false, nil
@@ -431,7 +433,7 @@ func (r *Regions) layOut(ctx context.Context, layout []byte, overwrite bool) err
 		if !overwrite {
 			return exists
 		}
-		if old = append(old, name); name == indexFile { // it is removed first, because it references the others
+		if old = append(old, name); name == indexFile { // removed first, because it references the others
 			old[0], old[len(old)-1] = name, old[0]
 		}
 	}
@@ -451,15 +453,15 @@ func (r *Regions) layOut(ctx context.Context, layout []byte, overwrite bool) err
 	return cmp.Or(r.objects.Remove(ctx, layoutFile), exists)
 }
 
-// putObject writes a chunk to its object. It looks for the finished frame after it has written: if that exists, Finish
-// may not have seen the object. special reports whether Finish removes the object, so that it may be written again.
+// putObject writes a chunk to its object. Afterwards it looks for the finished frame: if that exists, Finish may not
+// have examined the object. special reports whether Finish removes the object, so that it may be written again.
 func (r *Regions) putObject(ctx context.Context, i int, c []byte, special bool) error {
 	if s := r.known(); s != nil {
 		return r.compare(ctx, s, i, c)
 	}
 	name, replaced := chunkFile(int64(i)), false
 	if failed := r.objects.Put(ctx, name, c, false); failed != nil {
-		// Usually the object exists. Its version must not change if it has these bytes.
+		// Usually the object exists. If it has these bytes, its version must not change.
 		same, err := r.holds(ctx, int64(i), c)
 		if err != nil || same && !special {
 			return err

@@ -29,8 +29,8 @@ type Frame struct {
 	store    store
 	writable bool
 	fixed    bool                         // the layout of Regions, whose state does not change
-	atClose  func()                       // frees space; nil for reading, so that the linker can omit commits
-	trusted  atomic.Bool                  // made by this very handle, with no chunk of a frame that was opened
+	atClose  func()                       // frees space; nil for reading, so that the linker omits commits
+	trusted  atomic.Bool                  // created by this handle, without chunks of a frame that was opened
 	lock     *storage.Lock                // nil without Locking
 	plain    *coder.Pool                  // for indexes and metalayers
 	pool     *coder.Pool                  // for chunks
@@ -61,7 +61,7 @@ func (f *Frame) start(s *snapshot) {
 	f.set(s)
 }
 
-// prepare makes what reading and writing chunks of a state like s needs.
+// prepare makes the pools for reading and writing chunks of a state like s.
 func (f *Frame) prepare(s *snapshot) {
 	f.pool = coder.NewPool(f.chunkOptions(int(s.typeSize), blockShape(s)))
 	if f.opts.Postfilter == nil {
@@ -106,8 +106,8 @@ func (f *Frame) error(err error) error {
 
 func (f *Frame) errClosed() error { return f.error(errs.ErrClosed) }
 
-// orClosed returns an error that wraps fs.ErrClosed, if the frame was closed during the read that failed: what is read
-// from may be closed by then.
+// orClosed returns an error that wraps fs.ErrClosed, if the frame was closed during the read that failed, because its
+// file may be closed.
 func (f *Frame) orClosed(err error) error {
 	if err == nil || !f.isClosed() || errors.Is(err, errs.ErrClosed) {
 		return err
@@ -132,7 +132,7 @@ func (f *Frame) chunkError(s *snapshot, i int, err error) error {
 	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
 }
 
-// checkChunk returns an ErrBounds if there is no chunk i.
+// checkChunk returns ErrBounds if there is no chunk i.
 func (f *Frame) checkChunk(s *snapshot, i int) error {
 	if i < 0 || i >= s.index.n {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
@@ -240,13 +240,14 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	return f.vlContent(s.vlmeta[i])
 }
 
-// state is the newest snapshot of a frame, and whether the frame may be edited. Only its methods change it.
+// state is the newest snapshot of a frame, with the reason why it accepts no more edits, and whether it is closed. Only
+// its methods change it.
 type state struct {
 	snap   atomic.Pointer[snapshot] // nil when closed
 	broken error                    // not nil if the stored state is unknown: edits return it. Guarded by Frame.mu
 	closed atomic.Bool              // set with ending held
 
-	ending  sync.Mutex // guards what follows
+	ending  sync.Mutex // guards the fields below
 	inBatch bool
 }
 
@@ -261,10 +262,10 @@ func (st *state) current() *snapshot {
 // set makes s the first snapshot.
 func (st *state) set(s *snapshot) { st.snap.Store(s) }
 
-// publish makes s the newest snapshot in place of old, unless the frame was closed since.
+// publish makes s the newest snapshot in place of old, unless the frame was closed.
 func (st *state) publish(old, s *snapshot) { st.snap.CompareAndSwap(old, s) }
 
-// fail records why the stored state is not known. nil changes nothing.
+// fail records why the stored state is unknown. nil changes nothing.
 func (st *state) fail(unknown error) {
 	if unknown != nil {
 		st.broken = unknown
@@ -273,8 +274,8 @@ func (st *state) fail(unknown error) {
 
 func (st *state) isClosed() bool { return st.closed.Load() }
 
-// close closes the frame. Unless a batch is open, it calls shut, after which there is no snapshot any more, and then
-// closeStore, even if storage of the user panics.
+// close closes the frame. Unless a batch is open, it calls shut, drops the snapshot, and calls closeStore, even if
+// storage of the user panics.
 func (st *state) close(shut func(), closeStore func() error) (err error) {
 	st.ending.Lock()
 	defer st.ending.Unlock()
@@ -302,23 +303,23 @@ func (st *state) beginBatch() bool {
 	return st.inBatch
 }
 
-// endBatch ends what beginBatch began. If the frame was closed since, it calls closeStore.
+// endBatch undoes beginBatch. If the frame was closed in between, it calls closeStore.
 func (st *state) endBatch(closeStore func() error) {
 	st.ending.Lock()
 	defer st.ending.Unlock()
 	late := st.inBatch && st.isClosed()
 	st.inBatch = false
 	if late {
-		closeStore() // nothing is lost: a commit has synced
+		closeStore() // ignore the error: a commit has synced
 	}
 }
 
-// gate is a mutex that can be waited for as long as a context allows.
+// gate is a mutex whose lock waits no longer than a context allows.
 type gate chan struct{}
 
 func newGate() gate { return make(gate, 1) }
 
-// lock returns the error of ctx when that is done first.
+// lock returns the error of ctx if ctx is done first.
 func (g gate) lock(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -333,11 +334,11 @@ func (g gate) lock(ctx context.Context) error {
 
 func (g gate) unlock() { <-g }
 
-// tuner chooses the parameters of the chunks that the creating Frame adds, if CreateOptions have a Goal. The batch that
-// is open uses it. A nil *tuner leaves the parameters as they are.
+// tuner chooses the parameters of the chunks that are added by the Frame that created the file, if CreateOptions have a
+// Goal. The open batch uses it. A nil *tuner does not change the parameters.
 type tuner struct {
 	*tune.Tuner
-	first coder.Params // the first choice, which the header records; Level is 0 before
+	first coder.Params // the first choice, which the header records; Level is 0 before that
 }
 
 // newTuner returns the tuner for a goal, or nil if there is none.

@@ -37,7 +37,7 @@ const (
 	fixedLen      = 87
 	minTrailerLen = 25
 
-	versionFixed    = 2 // what frames of equal chunks have
+	versionFixed    = 2 // of frames with chunks of equal size
 	versionVariable = 3
 	flagOffsets64   = 0x10
 	flagVariable    = 0x40
@@ -136,7 +136,7 @@ func (h *header) check(b []byte, size int64) error {
 	return nil
 }
 
-// indexPos returns where the index starts.
+// indexPos returns the offset of the index.
 func (h *header) indexPos() int64 {
 	if h.sparse {
 		return int64(h.headerLen)
@@ -144,7 +144,7 @@ func (h *header) indexPos() int64 {
 	return int64(h.headerLen) + h.cbytes
 }
 
-// append writes the fixed part.
+// append appends the fixed part to a buffer.
 func (h *header) append(dst []byte) []byte {
 	be := binary.BigEndian
 	dst = append(dst, 0x9e)

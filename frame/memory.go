@@ -42,7 +42,7 @@ func (m *Memory) Bytes() []byte {
 	return m.b
 }
 
-// view returns bytes [off, off+n), or nil when they are not all there.
+// view returns bytes [off, off+n), or nil if not all of them exist.
 func (m *Memory) view(off, n int64) []byte {
 	b := m.Bytes()
 	if off < 0 || off > int64(len(b)) || n > int64(len(b))-off {
@@ -88,8 +88,8 @@ func (m *Memory) WriteAt(p []byte, off int64) (int, error) {
 	return copy(m.b[off:], p), nil
 }
 
-// grow makes room for n bytes, and for some more: for an estimate of what is to come, or twice as many as there are.
-// Smaller steps copy the frame several times over.
+// grow increases the capacity to n bytes, or if that is more to an estimate or to twice the length. Smaller steps would
+// copy the frame many times.
 func (m *Memory) grow(n int, estimate int64) {
 	const most = 1 << 29
 	if estimate > int64(n) && estimate <= most {
@@ -102,7 +102,7 @@ func (m *Memory) grow(n int, estimate int64) {
 	m.b = b
 }
 
-// reserve makes room for n bytes if there is none, and then for as many as an estimate says.
+// reserve grows the capacity to an estimate if it is less than n bytes.
 func (m *Memory) reserve(n, estimate int64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

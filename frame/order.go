@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// maxOffset is an entry beyond all frames: of a chunk that was not found.
+// maxOffset is the entry of a chunk that was not found: a position after the end of every frame.
 const maxOffset entry = 1 << 60
 
-// fromIndex looks for an index with a trailer after it, the last in the file, and returns its entries, and the
-// checksums if they are of it. Either it must be that of the newest state, or else name all chunks that there are, for
-// in dead space there are those of older states. If there is none that names only candidates, one will do that names
-// more candidates than others.
+// fromIndex looks for the last index in the file that a trailer follows, and returns its entries, and the checksums if
+// they belong to it. It accepts the index of the newest state, or one that references all chunks, because dead space
+// holds indexes of older states. If no index references only candidates, it accepts one that references mostly
+// candidates.
 func (w *salvager) fromIndex(candidates []candidate, newest bool) ([]entry, []uint32) {
 	if w.s.sparse {
 		return w.order, w.orderChecksums
@@ -36,8 +36,8 @@ func (w *salvager) fromIndex(candidates []candidate, newest bool) ([]entry, []ui
 	return nil, nil
 }
 
-// newest reports whether an index is surely that of the newest state: it is before the trailer, where the header says,
-// or the checksums are of it.
+// newest reports whether an index certainly belongs to the newest state: it ends at the trailer, or is where the header
+// says, or the checksums belong to it.
 func (w *salvager) newest(p *candidate) bool {
 	switch {
 	case w.trailerAt > 0 && p.at+int64(p.h.CBytes) == w.trailerAt:
@@ -48,7 +48,7 @@ func (w *salvager) newest(p *candidate) bool {
 	return w.checksums != nil && p.sum == w.indexChecksum
 }
 
-// namesAll reports whether entries are as many as the header says, or name all chunks.
+// namesAll reports whether the number of entries is that of the header, or the entries reference all chunks.
 func (w *salvager) namesAll(list []entry, candidates []candidate) bool {
 	if w.headed && w.s.chunkSize > 0 {
 		return w.s.countChunks() == int64(len(list))
@@ -56,7 +56,7 @@ func (w *salvager) namesAll(list []entry, candidates []candidate) bool {
 	return len(w.unnamed(list, candidates)) == 0
 }
 
-// unnamed returns the chunks that no entry names.
+// unnamed returns the chunks that no entry references.
 func (w *salvager) unnamed(list []entry, candidates []candidate) []candidate {
 	named := make(map[entry]bool, len(list))
 	for _, e := range list {
@@ -65,8 +65,8 @@ func (w *salvager) unnamed(list []entry, candidates []candidate) []candidate {
 	return slices.DeleteFunc(w.chunks(candidates), func(p candidate) bool { return named[entry(p.at-w.base())] })
 }
 
-// fill gives the wrong entries the chunks that no entry names, in their order, if there are not more of these. When
-// some are surely wrong, all that name no intact chunk may be.
+// fill replaces wrong entries by the unreferenced chunks, in order, unless there are more chunks. If some entries are
+// certainly wrong, fill may replace every entry that references no intact chunk.
 func (w *salvager) fill(list []entry, candidates []candidate) {
 	count := make(map[entry]int, len(list))
 	for _, e := range list {
@@ -96,17 +96,17 @@ func (w *salvager) fill(list []entry, candidates []candidate) {
 		return
 	}
 	for k := range free {
-		list[wrong[k]] = w.rename(wrong[k], &free[k])
+		list[wrong[k]] = w.entryFor(wrong[k], &free[k])
 	}
 }
 
-// find reports whether an entry names a candidate.
+// find reports whether an entry references a candidate.
 func (w *salvager) find(e entry, candidates []candidate) bool {
 	_, ok := slices.BinarySearchFunc(candidates, int64(e)+w.base(), func(p candidate, at int64) int { return cmp.Compare(p.at, at) })
 	return ok
 }
 
-// checksumsOf returns the checksums of n chunks if they are those of an index, else nil.
+// checksumsOf returns the checksums of n chunks if they belong to an index, and otherwise nil.
 func (w *salvager) checksumsOf(p *candidate, n int) []uint32 {
 	if len(w.checksums) == n && w.indexChecksum == p.sum {
 		return w.checksums
@@ -114,7 +114,8 @@ func (w *salvager) checksumsOf(p *candidate, n int) []uint32 {
 	return nil
 }
 
-// names returns the entries of a candidate that is an index of some of the others before it, or of most, or nil.
+// names returns the entries of a candidate if it is an index that references only other candidates, or with most if it
+// references mostly other candidates. Otherwise it returns nil.
 func (w *salvager) names(p *candidate, all []candidate, most bool) []entry {
 	x := w.entries(p)
 	if x == nil || len(all) == 0 {
@@ -128,7 +129,7 @@ func (w *salvager) names(p *candidate, all []candidate, most bool) []entry {
 		list, _ := w.resolve(x, int64(n), all, most)
 		return list
 	}
-	// The length of the header is lost: one of the first candidates is one of the first chunks.
+	// The length of the header is lost. Assume that one of the first candidates is one of the first chunks.
 	var positions []entry
 	for _, e := range x {
 		if e >= 0 && e < maxOffset {
@@ -148,7 +149,7 @@ func (w *salvager) names(p *candidate, all []candidate, most bool) []entry {
 	return best
 }
 
-// entries returns what is in a candidate that may be an index, or nil.
+// entries returns the entries of a candidate that may be an index, or nil.
 func (w *salvager) entries(p *candidate) []entry {
 	if w.budget < 0 {
 		return nil
@@ -164,8 +165,8 @@ func (w *salvager) entries(p *candidate) []entry {
 	return x.list
 }
 
-// resolve returns entries that count from a position in the file as those of w, or nil if they do not all name
-// candidates, or most of them, and how many do.
+// resolve converts entries that are relative to a position in the file to entries of w. It also returns the number of
+// entries that reference candidates. The list is nil if not all of them do, or with most if too few do.
 func (w *salvager) resolve(entries []entry, from int64, candidates []candidate, most bool) ([]entry, int) {
 	list := slices.Clone(entries)
 	good, bad := 0, 0
@@ -205,8 +206,8 @@ func (w *salvager) resolve(entries []entry, from int64, candidates []candidate, 
 	return list, good
 }
 
-// orderByChecksums puts candidates in the order of the checksums, with zeros where one is not found. It returns nil
-// when there are no checksums of them.
+// orderByChecksums returns entries in the order of the checksums, with zeros for chunks that are not found. It returns
+// nil if the candidates match no checksums.
 func (w *salvager) orderByChecksums(candidates []candidate) []entry {
 	if len(w.checksums) == 0 || w.headed && w.s.chunkSize > 0 && w.s.countChunks() != int64(len(w.checksums)) {
 		return nil

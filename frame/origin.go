@@ -11,8 +11,8 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// originLayers returns the names of the metalayers that mark such frames, in the order in which python-blosc2 looks for
-// them.
+// originLayers returns the names of the metalayers that mark frames whose data is elsewhere, in the order in which
+// python-blosc2 looks for them.
 func originLayers() [3]string {
 	return [...]string{engine.ProxyLayer, engine.ObjectLayer, engine.OldLazyLayer}
 }
@@ -57,7 +57,7 @@ func (o *origin) findFetched(f *Frame, s *snapshot) {
 	}
 }
 
-// take uses list as the bits of n chunks with parts bits each, and reports whether its length fits.
+// take sets the bits of n chunks, parts bits each, to list, and reports whether its length fits.
 func (o *origin) take(list any, n, parts int) bool {
 	bits, ok := list.([]byte)
 	if ok = ok && int64(len(bits)) == (int64(n)*int64(parts)+7)/8; ok {
@@ -108,7 +108,7 @@ func (f *Frame) checkAllFetched(s *snapshot) error {
 	return nil
 }
 
-// describe returns what a frame with an origin is, for error messages.
+// describe describes a frame with an origin, for error messages.
 func (f *Frame) describe(s *snapshot) string {
 	kind := "super-chunk"
 	if findLayer(s.meta, "b2nd") >= 0 || findLayer(s.meta, "caterva") >= 0 {
@@ -157,7 +157,7 @@ func (f *Frame) describeObject(s *snapshot) string {
 		Path       string `msgpack:"path"`
 		URL        string `msgpack:"urlbase"`
 	}
-	// What cannot be decoded is left out of the description.
+	// Omit parts that cannot be decoded.
 	meta.Unmarshal(s.meta[findLayer(s.meta, engine.ObjectLayer)].Content, &marker)
 	if b, err := f.smallVLContent(s, engine.ObjectLayer); err == nil {
 		meta.Unmarshal(b, &object)
@@ -212,8 +212,8 @@ func clipped(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// smallVLMeta returns the value of a variable-length metalayer and whether there is one. One that cannot be decoded is
-// nil.
+// smallVLMeta returns the value of a variable-length metalayer, nil if it cannot be decoded, and reports whether the
+// metalayer exists.
 func (f *Frame) smallVLMeta(s *snapshot, name string) (v any, exists bool) {
 	i := findLayer(s.vlmeta, name)
 	if i < 0 {
@@ -229,8 +229,8 @@ func (f *Frame) smallVLMeta(s *snapshot, name string) (v any, exists bool) {
 	return v, true
 }
 
-// smallVLContent decodes a variable-length metalayer that opening or an error message needs: a few bytes must not ask
-// for much memory.
+// smallVLContent decodes a variable-length metalayer for opening or for an error message. It limits the memory, because
+// a few bytes may decode to many.
 func (f *Frame) smallVLContent(s *snapshot, name string) ([]byte, error) {
 	i := findLayer(s.vlmeta, name)
 	if i < 0 {

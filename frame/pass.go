@@ -19,13 +19,13 @@ import (
 // many ranges at once. One goroutine uses it, except for the method find.
 type chunkPass struct {
 	p   *prefetcher
-	job decodeJob // the chunk at hand
+	job decodeJob // the current chunk
 
 	mu      sync.Mutex  // of find
-	skipped map[int]int // visits to come, by chunk, that calls have gone without: they were before the windows
+	skipped map[int]int // by chunk, later visits that calls have already made without the windows
 }
 
-// passPlan is the plan of a chunkPass: it only names chunks.
+// passPlan is the plan of a chunkPass: it only lists chunks.
 type passPlan func(v *engine.Visit) bool
 
 // Next implements engine.ReadPlan.
@@ -58,9 +58,8 @@ func (c *chunkPass) stop() {
 	}
 }
 
-// at returns a reader of the source that has the bytes of chunk i in memory, when they have arrived. The numbers of the
-// chunks must not fall from call to call, and neither those of the visits. Chunks that the pass does not visit are not
-// in memory.
+// at waits for the bytes of chunk i, and returns a reader of the source that has them in memory. Neither the numbers of
+// calls nor those of visits may decrease. Chunks that the pass does not visit are not in memory.
 func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 	for c.job.visit.Chunk < i {
 		if next, ok := c.p.peek(); !ok || next > i {
@@ -74,7 +73,7 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 	return c.job.ahead, c.job.ahead.wait()
 }
 
-// share makes c a pass for several calls that use find, in about the order of its visits. Several goroutines may.
+// share makes c a pass for several calls of find, on any goroutines, in about the order of its visits.
 func (c *chunkPass) share() {
 	c.skipped = map[int]int{}
 	c.p.wanted = func(v *windowVisit) bool {
@@ -86,8 +85,7 @@ func (c *chunkPass) share() {
 	}
 }
 
-// find returns the bytes of the next visit of chunk i that are read ahead, or nil if there are none. With take, the
-// visit is over.
+// find returns the bytes that are read ahead for the next visit of chunk i, or nil. With take, that ends the visit.
 func (c *chunkPass) find(i int, take bool) *chunkAhead {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -138,8 +136,8 @@ const (
 	readChunks  = false
 )
 
-// readAhead begins to read ahead what work on all stored chunks needs: only their headers, or all bytes. The caller
-// must call stop. It does nothing unless the source reads many ranges at once.
+// readAhead begins to read ahead the headers or all bytes of all stored chunks. The caller must call stop. It does
+// nothing unless the source reads many ranges at once.
 func (c *chunkReader) readAhead(headers bool) {
 	if c.isFar() {
 		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitStored())
@@ -157,8 +155,8 @@ func (c *chunkReader) readHeadersAhead(next func() (int, bool)) {
 	}
 }
 
-// readPairsAhead is readAhead for the chunks that pairs yields as the second of each pair. It returns the pairs again.
-// It does nothing if their numbers fall.
+// readPairsAhead is readAhead for the second chunk of each pair. It returns the pairs unchanged. It does nothing if the
+// numbers of these chunks decrease.
 func (c *chunkReader) readPairsAhead(pairs iter.Seq2[int, int]) iter.Seq2[int, int] {
 	if !c.isFar() {
 		return pairs
@@ -223,7 +221,7 @@ func (s *snapshot) visitStored() func(v *engine.Visit) bool {
 	})
 }
 
-// visitList returns a function that visits the stored ones of some chunks of s, each once.
+// visitList returns a function that visits those of some chunks of s that are stored, each once.
 func (s *snapshot) visitList(list []int) func(v *engine.Visit) bool {
 	return s.visitOnce(func() (int, bool) {
 		if len(list) == 0 {
@@ -235,9 +233,9 @@ func (s *snapshot) visitList(list []int) func(v *engine.Visit) bool {
 	})
 }
 
-// visitOnce returns a function that visits the stored ones of the chunks that next returns, each once.
+// visitOnce returns a function that visits those of the chunks that next returns that are stored, each once.
 func (s *snapshot) visitOnce(next func() (int, bool)) func(v *engine.Visit) bool {
-	var seen map[entry]bool // nil when no chunk is referenced twice
+	var seen map[entry]bool // nil if no chunk is referenced twice
 	if _, shared := s.index.storedEntries(); shared {
 		seen = map[entry]bool{}
 	}
@@ -301,7 +299,7 @@ func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
 	return s.describe(i, h), nil
 }
 
-// headerNext is chunkHeader, which reads headers ahead if those before were read one after the other.
+// headerNext is chunkHeader. It reads headers ahead if calls ask for chunks one after the other.
 func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
 	if s.draft || storage.Ranges(s.src) == nil {
 		return f.chunkHeader(ctx, s, i)
@@ -318,14 +316,14 @@ func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Heade
 	for k := i + 1; k < i+n && err == nil; k++ {
 		next, err := chunks.header(k)
 		if err != nil {
-			break // the call for this chunk reports it
+			break // the call for that chunk returns the error
 		}
 		s.headers.put(k, next)
 	}
 	return h, err
 }
 
-// chunkInfo is ChunkInfo of a state. pass may have the bytes of the chunk, or is nil.
+// chunkInfo is ChunkInfo for a state. pass has the bytes of the chunk, or is nil.
 func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, pass *chunkPass, i int) (ChunkInfo, error) {
 	if err := f.checkChunk(s, i); err != nil {
 		return ChunkInfo{}, err

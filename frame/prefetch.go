@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	maxWindows   = 4        // windows that are loaded or wait to be decoded
+	maxWindows   = 4        // windows that are being loaded or decoded
 	windowBytes  = 16 << 20 // stored bytes of a window in memory
 	windowChunks = 1024
 	windowBlocks = 1 << 18 // listed blocks of a window
 	roundBytes   = 1 << 20 // bytes that take less time than one more round trip, unless there is no latency
-	headBytes    = 4096    // what opening a chunk reads first
+	headBytes    = 4096    // first read of a chunk that is opened
 	maxHead      = 1 << 20 // longer lists of block positions are not read ahead
 )
 
@@ -35,12 +35,12 @@ type prefetcher struct {
 	gap     int64                     // that src reads over
 	round   float64                   // bytes that are read to save a round trip
 	headers bool                      // only the headers of chunks are read
-	wanted  func(v *windowVisit) bool // or nil; a visit that is not wanted is left out
+	wanted  func(v *windowVisit) bool // reports whether a visit is needed; nil = all are
 	call    context.Context
 	ctx     context.Context // of the windows: ends when no worker needs another chunk
 	cancel  context.CancelFunc
 	most    int64          // bytes of a window
-	windows []*chunkWindow // that are not all taken
+	windows []*chunkWindow // with chunks that were not taken yet
 	last    bool           // the plan has no more chunks
 
 	running sync.WaitGroup
@@ -57,7 +57,7 @@ type chunkWindow struct {
 // windowVisit is a chunk of a window.
 type windowVisit struct {
 	engine.Visit
-	ahead *chunkAhead // or nil if nothing is read ahead
+	ahead *chunkAhead // nil if nothing is read ahead
 }
 
 func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *prefetcher {
@@ -150,7 +150,7 @@ func (p *prefetcher) start() {
 	})
 }
 
-// chunk returns what is known of a chunk without reading, or nil if it is not read ahead.
+// chunk returns the chunkAhead of a visit, without reading, or nil if the chunk is not read ahead.
 func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	d, i := p.d, v.Chunk
 	e := d.s.index.at(i)
@@ -177,7 +177,7 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 		a.share = 0
 	}
 	if a.whole = a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share); a.whole && a.likely > p.most {
-		return nil // one read is long enough
+		return nil // one read is already long
 	}
 	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole && !p.headers {
 		if t := d.f.tableOf(d.s, i); t != nil && t.End() <= a.size {
@@ -200,8 +200,8 @@ func (d *decoding) cached(v *engine.Visit) bool {
 	return true
 }
 
-// lasting returns an error of a source, but nil for one that may concern a single file of a directory. Then each chunk
-// without its bytes reads them again, and gets an error of its own.
+// lasting returns an error of a source, or nil if it may concern only one file of a directory. Each chunk without its
+// bytes then reads them again, and has an error of its own.
 func lasting(err error) error {
 	if !errors.Is(err, ErrChanged) && (errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
 		return nil
@@ -239,7 +239,7 @@ func (p *prefetcher) load(list []*chunkAhead) {
 		return
 	}
 	for _, a := range list {
-		if a.head == nil && a.share < 0.5 { // perhaps another part of the chunk is read next
+		if a.head == nil && a.share < 0.5 { // another part of the chunk may be read next
 			if b, n := a.beginning(); b != nil && (len(b) >= n || a.table != nil) {
 				p.d.s.heads.put(a.off, bytes.Clone(b[:min(n, len(b), int(a.headLen()))]))
 			}
@@ -247,8 +247,8 @@ func (p *prefetcher) load(list []*chunkAhead) {
 	}
 }
 
-// locate reads the beginnings of chunks. If that saves a round trip and costs less, it leaves them to be read whole. A
-// chunk whose bytes after its beginning are no more than a gap that the source reads over is read whole in any case.
+// locate reads the beginnings of chunks. It omits chunks that are read whole, because that saves a round trip and costs
+// less. It also omits a chunk whose bytes after its beginning are no more than a gap that the source reads over.
 // Otherwise reading the beginnings of small neighbors would read all of them, and then their blocks again.
 func (p *prefetcher) locate(list []*chunkAhead) error {
 	extra := 0.0
@@ -300,7 +300,7 @@ func (p *prefetcher) read(ctx context.Context, parts []*part) error {
 			return corrupt("the source has read %d bytes at %d of range %d, of %d ranges", len(b), at, i, len(parts))
 		}
 		q := parts[i]
-		if q.data == nil { // not before bytes arrive
+		if q.data == nil { // allocate when bytes arrive
 			if p.d.s.sparse && at == 0 {
 				q.shorten(b)
 			}

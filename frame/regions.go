@@ -114,7 +114,7 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	return &Regions{f: f, root: d.root, files: storage.Files{Root: d.root}}, nil
 }
 
-// openSame opens an unfinished frame that exists, according to exists, if it has this layout.
+// openSame opens an unfinished frame with this layout. If there is none, it returns the error exists.
 func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapshot, exists error) (*Regions, error) {
 	r, err := OpenRegions(ctx, name, &OpenOptions{
 		Concurrency: o.Concurrency, NoSync: o.NoSync, Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, MaxBytes: -1,
@@ -133,7 +133,7 @@ func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapsh
 // sameLayout reports whether two layouts have the same parameters, sizes and metalayers.
 func (s *snapshot) sameLayout(t *snapshot) bool {
 	g, h := s.header, t.header
-	for _, x := range []*header{&g, &h} { // these follow from the rest
+	for _, x := range []*header{&g, &h} { // these are derived from other fields
 		x.headerLen, x.frameLen, x.cbytes, x.hasVL, x.version = 0, 0, 0, false, 0
 	}
 	visible := func(layers []meta.Layer) []meta.Layer {
@@ -201,7 +201,8 @@ func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, er
 	return r, nil
 }
 
-// load reads an index file. It returns fs.ErrNotExist if there is none, and the bytes of an object.
+// load reads an index file, and returns its bytes if it is an object. It returns fs.ErrNotExist if the file does not
+// exist.
 func (r *Regions) load(ctx context.Context, name string) (*snapshot, *Memory, error) {
 	if r.objects != nil {
 		return r.f.loadObject(ctx, r.objects, name)
@@ -273,10 +274,10 @@ func (r *Regions) write(ctx context.Context, encode func(ctx context.Context, b 
 	if err := encode(ctx, b); err != nil {
 		return r.f.orClosed(err)
 	}
-	return r.f.orClosed(r.sync()) // the names of the chunk files
+	return r.f.orClosed(r.sync()) // of the names of the chunk files
 }
 
-// sync makes the names in the directory last.
+// sync syncs the names in the directory.
 func (r *Regions) sync() error {
 	if d, ok := r.f.store.(*sparse); ok {
 		return d.sync()

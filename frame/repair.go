@@ -13,14 +13,14 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// repair gives the wrong entries of an index that can be read the chunks that no entry names: those with their
-// checksums, or, in their order, all if they are not too many. An entry is wrong if its chunk is not intact and no
-// chunk can start there, or where another entry lies; else it is the chunk that is damaged. An index without one intact
-// chunk is as good as none.
+// repair replaces wrong entries of a readable index by unreferenced chunks: by those that match their checksums, or
+// without checksums by all in order, if there are not too many. An entry is wrong if its chunk is not intact, and no
+// chunk can start there or another entry is the same. Otherwise the chunk is damaged. An index that references no
+// intact chunk counts as missing.
 func (w *salvager) repair(ctx context.Context) error {
 	s := w.s
 	w.readChecksums()
-	foreign := s.index.checksums == nil // or the index is damaged, which the checksums are of
+	foreign := s.index.checksums == nil // or the index of the checksums is damaged
 	if foreign && len(w.checksums) == s.index.n {
 		s.index.checksums = w.checksums
 	}
@@ -63,14 +63,14 @@ func (w *salvager) repair(ctx context.Context) error {
 		w.fill(list, candidates)
 	} else if s.index.checksums == nil {
 		for _, i := range bad {
-			list[i] = s.index.list[i] // a chunk may be several
+			list[i] = s.index.list[i] // several entries may reference one chunk
 		}
 	}
 	s.index = newIndex(list, s.index.checksums)
 	return nil
 }
 
-// badEntries returns the entries whose chunks are not intact or are named before.
+// badEntries returns the numbers of the entries whose chunks are not intact, or are referenced by an earlier entry.
 func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 	s := w.s
 	var bad []int
@@ -97,8 +97,8 @@ func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 	return bad, nil
 }
 
-// wrongChecksum reports whether it is the checksum of chunk i that is damaged, not the chunk: one bit of it, or all,
-// which are zeros. The right one then takes its place.
+// wrongChecksum reports whether chunk i is intact and its checksum is damaged: one bit differs, or all bits are zero.
+// It then replaces the checksum.
 func (w *salvager) wrongChecksum(ctx context.Context, i int) bool {
 	s := w.s
 	raw, err := w.f.rawChunk(ctx, nil, s, i)
@@ -116,7 +116,7 @@ func (w *salvager) wrongChecksum(ctx context.Context, i int) bool {
 	return true
 }
 
-// hidden reports whether a frame that is empty as its header has it has an index all the same.
+// hidden reports whether a frame that is empty according to its header has an index.
 func (w *salvager) hidden(ctx context.Context) (bool, error) {
 	in, name := storage.Directory(w.f.sys), w.f.path
 	if w.s.sparse {
@@ -141,13 +141,13 @@ func (w *salvager) hidden(ctx context.Context) (bool, error) {
 // candidates returns the intact chunks in the file or the directory.
 func (w *salvager) candidates(ctx context.Context) ([]candidate, error) {
 	if w.s.sparse {
-		return w.chunkFiles(ctx, func(error) {}) // of those that are named there are errors already
+		return w.chunkFiles(ctx, func(error) {}) // errors of referenced files were reported
 	}
 	return w.scan(ctx)
 }
 
-// exists reports whether an entry that is not special may be right: there is a chunk file, or a chunk starts there,
-// intact or not, as far as the bytes before it show.
+// exists reports whether an entry that is not special may be right: its chunk file exists, or the bytes before its
+// position allow a chunk, intact or not, to start there.
 func (w *salvager) exists(e entry, candidates []candidate) bool {
 	if w.s.sparse {
 		src, err := w.f.store.open(w.s, nil, e, -1)
@@ -165,7 +165,8 @@ func (w *salvager) exists(e entry, candidates []candidate) bool {
 	return found || at == w.base() || w.ends(at) || i > 0 && at == candidates[i-1].at+int64(candidates[i-1].h.CBytes)
 }
 
-// matchChecksums gives the bad entries of an index chunks with their checksums, and returns those that are left.
+// matchChecksums replaces bad entries of an index by chunks that match their checksums, and returns the numbers of the
+// others.
 func (w *salvager) matchChecksums(list []entry, bad []int, candidates []candidate) (left []int) {
 	where := make(map[uint32]*candidate, len(candidates))
 	for i := range candidates {
@@ -173,7 +174,7 @@ func (w *salvager) matchChecksums(list []entry, bad []int, candidates []candidat
 	}
 	for _, i := range bad {
 		if p := where[w.s.index.checksums[i]]; p != nil && entry(p.at-w.base()) != list[i] {
-			list[i] = w.rename(i, p)
+			list[i] = w.entryFor(i, p)
 		} else {
 			left = append(left, i)
 		}
@@ -181,8 +182,8 @@ func (w *salvager) matchChecksums(list []entry, bad []int, candidates []candidat
 	return left
 }
 
-// rename returns the entry of a candidate that is to be chunk i, and reports it.
-func (w *salvager) rename(i int, p *candidate) entry {
+// entryFor returns the entry of a candidate that becomes chunk i, and reports the change.
+func (w *salvager) entryFor(i int, p *candidate) entry {
 	w.report(&Error{Path: w.f.path, Part: "chunk", Chunk: i, Off: p.at, Err: corrupt("a wrong index entry; the chunk here takes its place")})
 	return entry(p.at - w.base())
 }
@@ -243,7 +244,7 @@ func (w *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candid
 		return nil, err
 	}
 	var candidates []candidate
-	for _, x := range files { // sorted by name, so by number
+	for _, x := range files { // sorted by name, and so by number
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -79,13 +79,13 @@ func Salvage(ctx context.Context, name, broken string, report func(error), o *Cr
 	return out, found, err
 }
 
-// openDamaged opens a damaged frame for reading: with the index that it has, or one that is made.
+// openDamaged opens a damaged frame for reading, with its index or a new one.
 func openDamaged(ctx context.Context, broken string, o *CreateOptions, report func(error), found *Salvaged) (*Frame, error) {
 	from := &OpenOptions{
 		Codecs: o.Codecs, UserFilters: o.UserFilters, Postfilter: o.Postfilter, Concurrency: o.Concurrency, sys: o.sys,
 	}
 	f, err := Open(ctx, broken, from)
-	var open io.Closer // must be closed, also when report panics
+	var open io.Closer // closed even if report panics
 	defer func() { closeSource(open) }()
 	switch {
 	case err == nil:
@@ -151,8 +151,8 @@ type closerFunc func() error
 
 func (f closerFunc) Close() error { return f() }
 
-// intactLayers returns the variable-length metalayers that can be read, as many as can be written beside those of to.
-// One whose checksum is of something else is not lost: perhaps another library wrote it.
+// intactLayers returns the variable-length metalayers that can be read, as many as can be written besides those of to.
+// It includes metalayers with a wrong checksum, because another library may have written them.
 func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error)) []meta.Layer {
 	most := meta.MaxVLLayersWrite
 	if to.Checksums {
@@ -188,12 +188,12 @@ func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error))
 	return layers
 }
 
-// writable reports whether a layer with this name can be written after others.
+// writable reports whether a metalayer with this name can be written after others.
 func writable(name string, layers []meta.Layer) bool {
 	return len(name) > 0 && len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0
 }
 
-// fittingLayers returns the metalayers, without that of an array that the chunks do not make.
+// fittingLayers returns the metalayers, without the description of an array that the chunks do not match.
 func (f *Frame) fittingLayers(ctx context.Context, s *snapshot, report func(error)) []meta.Layer {
 	var layers []meta.Layer
 	for _, l := range s.meta {
@@ -222,7 +222,7 @@ func (f *Frame) fittingLayers(ctx context.Context, s *snapshot, report func(erro
 	return layers
 }
 
-// fitsArray reports whether the chunks of s are those of an array.
+// fitsArray returns an error if the chunks of s cannot be those of an array.
 func fitsArray(s *snapshot, a *meta.Array) error {
 	chunks, size := int64(1), int64(s.typeSize)
 	if slices.Contains(a.Shape, 0) {
@@ -282,7 +282,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 			return nil
 		}
 		found.Chunks = s.index.n
-		if err := f.usable(ctx, s, s.index.n-1); err != nil { // it may be shorter than the others
+		if err := f.usable(ctx, s, s.index.n-1); err != nil { // the last may be shorter than the others
 			report(err)
 			f.loseLast(s, b, found)
 		}
@@ -325,8 +325,8 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 	return nil
 }
 
-// loseLast puts zeros in place of the last of the chunks of one special value, or of all chunks if there are too many
-// for a list of them.
+// loseLast replaces the last of the chunks of one special value by zeros, or all chunks if there are too many for a
+// list.
 func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 	x := &b.next.index
 	if f.checkAlloc(8*int64(x.n)) != nil {
@@ -339,8 +339,8 @@ func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 	*x = newIndex(list, checksums)
 }
 
-// sensible is an error if no library has written these parameters for new chunks. Filters that can be read only are
-// those of older libraries, or of those that check less.
+// sensible returns an error if no library writes these parameters for new chunks. It accepts filters that this package
+// only reads: older libraries, and libraries that check less, write them.
 func (h *header) sensible() error {
 	p := h.cparams()
 	p.Filters = slices.Clone(p.Filters)
@@ -354,7 +354,7 @@ func (h *header) sensible() error {
 	return err
 }
 
-// checkParams gives a frame whose parameters for new chunks make no sense those that are chosen by default.
+// checkParams replaces parameters for new chunks that no library writes by the defaults.
 func (f *Frame) checkParams(s *snapshot, report func(error)) {
 	if err := s.sensible(); err != nil {
 		report(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
@@ -364,8 +364,8 @@ func (f *Frame) checkParams(s *snapshot, report func(error)) {
 	}
 }
 
-// salvageLimit returns how many bytes of chunks may be salvaged, or examined, from a file of size bytes: chunks that
-// lie in each other must not make a file of any size.
+// salvageLimit returns the number of bytes of chunks that may be examined or copied from a file of size bytes.
+// Overlapping chunks could otherwise make a file of any size.
 func salvageLimit(size int64) int64 { return 16<<20 + 4*min(size, 1<<60) }
 
 // usable reports whether chunk i is intact, or cannot be checked because its codec is not available.
@@ -386,7 +386,8 @@ func (f *Frame) usableHeader(from io.ReaderAt, s *snapshot, i int) (coder.Header
 	return h, err
 }
 
-// usableOnce is usable for a chunk that may be referenced many times, and without end for chunks that overlap.
+// usableOnce is usable, but examines a chunk that is referenced many times only once, and bounds the work for chunks
+// that overlap.
 func (o *once) usableOnce(i int) error {
 	e := o.s.index.at(i)
 	if e < 0 || e == maxOffset {
@@ -409,7 +410,7 @@ func (o *once) usableOnce(i int) error {
 	return cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
 }
 
-// salvager is a damaged frame whose index is made again.
+// salvager makes the index of a damaged frame again.
 type salvager struct {
 	f      *Frame
 	report func(error)
@@ -421,20 +422,20 @@ type salvager struct {
 	pool          *coder.Pool
 	headed        bool     // the header could be read
 	layered       bool     // the metalayers could be read
-	budget        int64    // bytes of candidates that may still be decoded although they turn out to be invalid
+	budget        int64    // bytes of invalid candidates that may still be decoded
 	checksums     []uint32 // of the chunks, in their order, if the trailer could be read
-	indexChecksum uint32   // of the index that they belong to
+	indexChecksum uint32   // of the index of these chunks
 
-	trailerAt      int64   // where the trailer starts, if it could be read
-	order          []entry // of a directory: what its index says
+	trailerAt      int64   // offset of the trailer, if it could be read
+	order          []entry // of a directory: the entries of its index
 	orderChecksums []uint32
 }
 
-// begin sets the budget for candidates that are not chunks. Otherwise a file that looks like chunks everywhere would
+// begin sets the budget for candidates that are not chunks. Without it, a file that looks like chunks everywhere would
 // take very long.
 func (w *salvager) begin() { w.budget = 256<<20 + 64*min(w.size, 1<<40) }
 
-// base returns where the positions in an index count from.
+// base returns the offset to which the positions in an index are relative.
 func (w *salvager) base() int64 {
 	if w.s.sparse {
 		return 0
@@ -471,12 +472,12 @@ func (w *salvager) openFile(ctx context.Context, name string) error {
 	return w.arrange(candidates)
 }
 
-// readHead reads header and metalayers, as far as they are intact.
+// readHead reads the header and the metalayers, if they are intact.
 func (w *salvager) readHead() {
 	const first = 1 << 20 // more metalayers than frames have
 	head, err := storage.ReadAll(w.src, 0, min(first, w.size))
 	if err == nil {
-		w.s.header, err = parseHeader(head, 1<<62) // the end may be lost
+		w.s.header, err = parseHeader(head, 1<<62) // the end of the file may be lost
 	}
 	if err == nil && w.s.headerLen > len(head) {
 		head, err = w.f.readStored(w.src, 0, min(int64(w.s.headerLen), w.size))
@@ -524,7 +525,7 @@ func (w *salvager) readTrailer() {
 	w.report(first)
 }
 
-// readChecksums reads the checksums of the chunks, which say in which order they were.
+// readChecksums reads the checksums of the chunks, which also record their order.
 func (w *salvager) readChecksums() {
 	i := findLayer(w.s.vlmeta, checksumLayer)
 	if i < 0 {

@@ -23,7 +23,7 @@ type candidate struct {
 // much.
 func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 	w.begin()
-	defer w.begin() // what follows has its own
+	defer w.begin() // later steps have a budget of their own
 	const step = 1 << 20
 	var candidates []candidate
 	buf := []byte(nil)
@@ -34,7 +34,7 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 				return nil, err
 			}
 			b, err := storage.ReadAll(w.src, at, min(step, w.size-at))
-			if err != nil { // a bad sector, perhaps
+			if err != nil { // perhaps a bad sector
 				w.report(w.f.wrap("chunks", at, err))
 				at, buf = at+512, nil
 				continue
@@ -75,8 +75,8 @@ func (w *salvager) parse(b []byte, at int64) (coder.Header, bool) {
 	return h, err == nil && w.plausible(&h)
 }
 
-// after returns where to look for the chunk after an intact one: at its end, but if nothing known is there, its
-// size may be what is wrong, so that it seems to reach over others.
+// after returns the offset of the search for the chunk after an intact one: usually its end. If no known part starts
+// there, the size of the chunk may be wrong, so that it seems to overlap others.
 func (w *salvager) after(p *candidate) int64 {
 	end := p.at + int64(p.h.CBytes)
 	if p.h.Stored() || p.h.Special() != chunk.Regular {
@@ -102,7 +102,7 @@ func (w *salvager) plausible(h *coder.Header) bool {
 	return w.fits(h) || isIndex(h)
 }
 
-// fits reports whether a chunk goes with the header of the frame.
+// fits reports whether a chunk agrees with the header of the frame.
 func (w *salvager) fits(h *coder.Header) bool {
 	s := w.s
 	if !w.headed {
@@ -115,7 +115,7 @@ func (w *salvager) fits(h *coder.Header) bool {
 	return h.TypeSize == size && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
 }
 
-// decode decodes a chunk and returns what that has cost and whether it is intact.
+// decode decodes a chunk. It returns the cost in bytes, and reports whether the chunk is intact.
 func (w *salvager) decode(p *candidate) (cost int64, intact bool) {
 	wk := w.pool.Get()
 	defer w.pool.Put(wk)
@@ -131,7 +131,7 @@ func (w *salvager) decode(p *candidate) (cost int64, intact bool) {
 		}
 		n := r.BlockLen(k)
 		if cost += int64(n); int64(n) > max(coder.FreeBytes, coder.MemoryRatio*int64(p.h.CBytes)) {
-			return cost, false // not for so few bytes
+			return cost, false // too much for so few bytes
 		}
 		if cap(buf) < n {
 			buf = make([]byte, n)
@@ -144,7 +144,7 @@ func (w *salvager) decode(p *candidate) (cost int64, intact bool) {
 	return cost, true
 }
 
-// arrange makes the index of the candidates and what else a snapshot needs.
+// arrange makes a snapshot of the candidates, with their index.
 func (w *salvager) arrange(candidates []candidate) error {
 	s := w.s
 	list, checksums := w.fromIndex(candidates, true)
@@ -154,7 +154,7 @@ func (w *salvager) arrange(candidates []candidate) error {
 	if list == nil {
 		list, checksums = w.fromIndex(candidates, false)
 	}
-	if checksums != nil { // they say more than entries where the file was shifted
+	if checksums != nil { // if the file was shifted, they are more reliable than entries
 		checksumAt := make(map[entry]uint32, len(candidates))
 		for _, p := range candidates {
 			checksumAt[entry(p.at-w.base())] = p.sum
@@ -186,7 +186,7 @@ func (w *salvager) arrange(candidates []candidate) error {
 	return nil
 }
 
-// chunks returns the candidates that are chunks of the frame, as far as one can tell.
+// chunks returns the candidates that seem to be chunks of the frame.
 func (w *salvager) chunks(candidates []candidate) []candidate {
 	typeSize := 0
 	if !w.headed { // that of the most bytes
@@ -203,7 +203,7 @@ func (w *salvager) chunks(candidates []candidate) []candidate {
 			out = append(out, p)
 		}
 	}
-	if had := w.s.chunkSize; len(out) == 0 && w.headed && had > 0 { // perhaps of another size than the header says
+	if had := w.s.chunkSize; len(out) == 0 && w.headed && had > 0 { // the size in the header may be wrong
 		w.s.chunkSize = 0
 		out = w.chunks(candidates)
 		w.s.chunkSize = had
@@ -211,8 +211,8 @@ func (w *salvager) chunks(candidates []candidate) []candidate {
 	return out
 }
 
-// belongs reports whether a candidate after others may be a chunk of the frame: neither after the frame, nor the
-// content of a variable-length metalayer, nor an index of the others.
+// belongs reports whether a candidate after others may be a chunk of the frame. It is not if it is after the frame, the
+// content of a variable-length metalayer, or an index of the others.
 func (w *salvager) belongs(p *candidate, before []candidate) bool {
 	s := w.s
 	switch {
@@ -245,7 +245,7 @@ func (w *salvager) inTrailer(p *candidate) bool {
 	return err == nil && b[0] == 0xc6 && int64(binary.BigEndian.Uint32(b[1:])) == int64(p.h.CBytes)
 }
 
-// trailerStart is how a trailer starts.
+// trailerStart is the first bytes of a trailer.
 const trailerStart = "\x94\x01\x93"
 
 // marked reports whether a trailer starts after a candidate.
@@ -255,7 +255,7 @@ func (w *salvager) marked(p *candidate) bool {
 	return err == nil && string(b) == trailerStart
 }
 
-// measure finds the sizes of a frame of these chunks, and makes a header if there is none.
+// measure computes the sizes of a frame of these chunks, and makes a header if there is none.
 func (w *salvager) measure(list []entry, candidates []candidate) error {
 	s := w.s
 	sizes := make(map[entry]int64, len(candidates))
@@ -296,7 +296,7 @@ func (w *salvager) measure(list []entry, candidates []candidate) error {
 		return full > 0
 	}
 	common := alike()
-	if !common && full > 0 && w.headed { // the size in the header may be what is wrong
+	if !common && full > 0 && w.headed { // the size in the header may be wrong
 		had := full
 		if full = sizes[list[0]]; !alike() {
 			full = had

@@ -26,7 +26,7 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 			return nil, f.errClosed()
 		}
 		s.readers.Add(1)
-		// A commit may have come between: then space that s names may already be written over.
+		// A commit may have happened in between: space that s references may already be overwritten.
 		if f.snap.Load() == s && s.pin() {
 			return s, nil
 		}
@@ -34,8 +34,8 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 	}
 }
 
-// release ends the use of a snapshot. It changes *err, of what was read, when another process may have written over the
-// snapshot since, or the frame was closed.
+// release ends the use of a snapshot. It changes *err, the error of the read, if the frame was closed, or another
+// process may have overwritten the snapshot.
 func (f *Frame) release(s *snapshot, err *error) {
 	*err = f.afterRead(s, *err)
 	f.unuse(s)
@@ -48,7 +48,7 @@ func (f *Frame) unuse(s *snapshot) {
 	f.lock.Unshare()
 }
 
-// afterRead returns the error of a read, or ErrChanged if another process may have written over the snapshot since.
+// afterRead returns the error of a read, or ErrChanged if another process may have overwritten the snapshot.
 func (f *Frame) afterRead(s *snapshot, err error) error {
 	if ok, e := f.lock.Intact(lockUser{f}, s.epoch); e != nil {
 		err = e
@@ -78,7 +78,7 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 	if now == nil {
 		return false, u.f.errClosed()
 	}
-	s, err := u.f.reload(context.Background(), now, edit) // a lock file is beside files, which take no context
+	s, err := u.f.reload(context.Background(), now, edit) // files with a lock file take no context
 	if err != nil || s == now {
 		return false, err
 	}
@@ -91,7 +91,7 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 // longer be committed, and keeps the file open until it is rolled back. A second Close does nothing.
 func (f *Frame) Close() error {
 	return f.close(func() {
-		if f.atClose != nil && f.lock == nil { // else the next batch does it
+		if f.atClose != nil && f.lock == nil { // otherwise the next batch does it
 			f.atClose()
 		}
 	}, f.closeStore)
@@ -102,7 +102,7 @@ func (f *Frame) closeStore() error {
 	return f.store.close()
 }
 
-// endBatch lets the next batch begin, and closes what Close could not.
+// endBatch lets the next batch begin. If Close was called during the batch, it closes the store.
 func (f *Frame) endBatch() {
 	defer f.mu.unlock()
 	f.lock.EndEdit()
@@ -121,7 +121,7 @@ func (f *Frame) endBatch() {
 // Open, and ErrChanged if another frame has replaced this one.
 func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	ctx = task.Context(ctx)
-	defer f.cache.Clear() // what was changed in place may not show in the index
+	defer f.cache.Clear() // the index may not show a change in place
 	old := f.snap.Load()
 	if old == nil {
 		return false, f.errClosed()
@@ -154,7 +154,7 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 		if try == tries || !errors.Is(err, ErrCorrupt) {
 			return false, f.orClosed(err)
 		}
-		select { // an edit is under way, perhaps
+		select { // an edit may be in progress
 		case <-time.After(time.Millisecond):
 		case <-ctx.Done():
 			return false, ctx.Err()
@@ -162,8 +162,8 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	}
 }
 
-// reload returns the state that is stored, and now itself when it is that. The store has it then. edit reports whether
-// the frame may be written to: no other process is using it.
+// reload returns the stored state, which the store adopts, or now if that is stored. edit reports whether the frame may
+// be written: no other process uses it.
 func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(ctx, f.writable)
 	if err != nil && f.fixed && !r.same { // there is no layout in the other directory
@@ -188,7 +188,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	if s, err = f.load(ctx, r.src, r.size); err != nil {
 		return nil, err
 	}
-	if f.lock == nil && !f.unchanged(ctx, &r, s) { // perhaps it was being written
+	if f.lock == nil && !f.unchanged(ctx, &r, s) { // it may have been written at the same time
 		return nil, f.wrap("header", -1, corrupt("it changes while it is read"))
 	}
 	if s.sparse != now.sparse || s.typeSize != now.typeSize || !slices.Equal(blockShape(s), blockShape(now)) {
@@ -217,7 +217,7 @@ func (f *Frame) unchanged(ctx context.Context, r *reopened, s *snapshot) bool {
 		return false
 	}
 	h, err := parseHeader(head, r.size)
-	h.hasVL, h.version = s.hasVL, s.version // they follow from the rest, and are set when it is written
+	h.hasVL, h.version = s.hasVL, s.version // derived from other fields, and set when the header is written
 	if err != nil || h != s.header {
 		return false
 	}

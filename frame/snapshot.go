@@ -23,18 +23,18 @@ type snapshot struct {
 	index     index
 	meta      []meta.Layer // metalayers
 	vlmeta    []meta.Layer // variable-length metalayers; the contents are chunks
-	checksums *checksumSet // nil when the frame keeps none
-	origin    *origin      // nil when the chunks hold the data
+	checksums *checksumSet // nil if the frame keeps none
+	origin    *origin      // nil if the chunks hold the data
 	ends      ends         // of frames with chunks of variable size
 	stored    evidence
-	heads     heads // of chunks of a source that is read ahead
+	heads     heads // beginnings of chunks, if the source is read ahead
 	table     blockTable
-	tabled    index                  // for which the block table in vlmeta was made
+	tabled    index                  // the index of the block table in vlmeta
 	order     storedOrder            // for reading ahead
 	chunks    sequence[[]byte]       // stored bytes that are read ahead
 	headers   sequence[coder.Header] // likewise
-	src       io.ReaderAt            // contiguous frames: where the bytes are
-	area      int64                  // contiguous frames: where the chunks end at the latest, from the frame start
+	src       io.ReaderAt            // contiguous frames: the bytes
+	area      int64                  // contiguous frames: upper bound of the end of the chunks, from the frame start
 	root      storage.Root           // sparse frames: the directory with the chunk files
 	fileID    int64                  // sparse frames: the number of the next chunk file
 	print     fingerprint            // of index and trailer
@@ -43,22 +43,22 @@ type snapshot struct {
 	trailerLen int   // of a state that was read, in bytes
 	hidden     error // of a state that was read: it is empty by its header, but has an index
 
-	readers atomic.Int64                    // that use it now
+	readers atomic.Int64                    // current readers
 	nstored atomic.Int64                    // see storedChunks
 	draft   bool                            // of a batch: it may change
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
 }
 
-// pin keeps the memory of a mapped file until unpin, though the frame is closed. It returns false if it is gone.
+// pin keeps the memory of a mapped file until unpin, even if the frame is closed. It returns false if it is unmapped.
 func (s *snapshot) pin() bool {
 	m, ok := s.src.(*storage.Mapped)
 	return !ok || m.Pin()
 }
 
-// unpin ends what pin began.
+// unpin undoes pin.
 func (s *snapshot) unpin() {
 	if m, ok := s.src.(*storage.Mapped); ok {
-		m.Unpin() // the error would be of no use to a reader
+		m.Unpin() // a reader has no use for the error
 	}
 }
 
@@ -76,14 +76,14 @@ func (s *snapshot) marks() []atomic.Uint32 {
 	return *m
 }
 
-// ends holds the positions in the decoded bytes where chunks of variable size end. Only the chunks know
-// their sizes, so it is filled when first asked for.
+// ends holds the end of each chunk of variable size in the decoded bytes. Only the chunks have their sizes, so ends is
+// filled on first use.
 type ends struct {
 	mu   sync.Mutex
 	list []int64
 }
 
-// chunkLen returns the decoded size of chunk i as the frame knows it, or -1 when only the chunk does.
+// chunkLen returns the decoded size of chunk i, or -1 if only the chunk has it.
 func (s *snapshot) chunkLen(i int) int64 {
 	if s.chunkSize <= 0 {
 		return -1
@@ -91,7 +91,7 @@ func (s *snapshot) chunkLen(i int) int64 {
 	return min(int64(s.chunkSize), s.nbytes-int64(i)*int64(s.chunkSize))
 }
 
-// countChunks returns how many chunks the sizes in the header ask for, or -1 when only the index knows.
+// countChunks returns the number of chunks by the sizes in the header, or -1 if only the index has it.
 func (h *header) countChunks() int64 {
 	switch {
 	case h.nbytes == 0:
@@ -102,7 +102,7 @@ func (h *header) countChunks() int64 {
 	return -1
 }
 
-// checkChunk compares an opened chunk with what the frame says of it.
+// checkChunk compares the header of a chunk with the frame.
 func (s *snapshot) checkChunk(i int, h *coder.Header) error {
 	if want := s.chunkLen(i); want >= 0 && int64(h.NBytes) != want {
 		return corrupt("chunk of %d bytes decoded, the frame has %d", h.NBytes, want)
@@ -114,7 +114,7 @@ func (s *snapshot) checkChunk(i int, h *coder.Header) error {
 func (s *snapshot) successor() *snapshot {
 	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, tabled: s.tabled, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
 	if t.index.n == 0 {
-		// No entry counts from the end of the header, so that the header can have the length that it needs.
+		// No entry is relative to the end of the header, so the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {
 			t.headerLen, t.area = n, int64(n)
 		}
@@ -122,7 +122,7 @@ func (s *snapshot) successor() *snapshot {
 	return t
 }
 
-// tail returns where index and trailer are.
+// tail returns the extent of index and trailer.
 func (s *snapshot) tail() storage.Extent {
 	if s.index.n == 0 {
 		return storage.Extent{Off: int64(s.headerLen), End: s.frameLen}
@@ -130,8 +130,7 @@ func (s *snapshot) tail() storage.Extent {
 	return storage.Extent{Off: s.indexPos(), End: s.frameLen}
 }
 
-// areaLen returns how many bytes the chunks of a state can have, or a number that is larger. The chunks of a sparse
-// frame have a file each.
+// areaLen returns an upper bound of the bytes of the chunks of a state. The chunks of a sparse frame have a file each.
 func (s *snapshot) areaLen() int64 {
 	if s.sparse {
 		return 1<<63 - 1
@@ -139,23 +138,23 @@ func (s *snapshot) areaLen() int64 {
 	return max(s.cbytes, s.area-int64(s.headerLen))
 }
 
-// blockwise reports whether blocks are long enough for reading each when it is decoded: its bytes then come from the
-// nearest cache. Only files of the system are that fast at giving them.
+// blockwise reports whether each block is read when it is decoded, because it is long and in a file: decoding then
+// finds its bytes in the nearest cache. Reads of other sources take too long.
 func (s *snapshot) blockwise() bool {
 	return storage.IsFile(s.src) && s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
 }
 
-// chunkChecksums returns the checksums of all chunks, or nil when there are none. The caller may append to them but not
-// change them.
+// chunkChecksums returns the checksums of all chunks, or nil if there are none. The caller may append to the slice but
+// not change its elements.
 func (s *snapshot) chunkChecksums() []uint32 {
 	if s.index.checksums == nil && s.index.n > 0 && s.checksums.kept() {
-		return make([]uint32, s.index.n) // of one special value
+		return make([]uint32, s.index.n) // one special value
 	}
 	return s.index.checksums
 }
 
-// appendHeader returns the header of s, metalayers included. It may be shorter than s.headerLen says: the bytes after
-// it have no meaning.
+// appendHeader returns the header of s, including metalayers. It may be shorter than s.headerLen: the bytes after it
+// have no meaning.
 func appendHeader(s *snapshot) ([]byte, error) {
 	h := s.header
 	h.hasVL = len(s.vlmeta) > 0
@@ -166,7 +165,7 @@ func appendHeader(s *snapshot) ([]byte, error) {
 	return b, err
 }
 
-// fingerprint is a hash of bytes, to find out whether they have changed.
+// fingerprint is a hash that shows whether bytes have changed.
 type fingerprint struct {
 	seed maphash.Seed
 	sum  uint64
@@ -185,23 +184,23 @@ func (p fingerprint) matches(r io.Reader, n int64) bool {
 	return err == nil && sum.Sum64() == p.sum
 }
 
-// origin describes a frame whose data is not, or not all, in its chunks. It never changes.
+// origin describes a frame whose chunks do not hold all of its data. It never changes.
 type origin struct {
 	layer  string // the metalayer that marks the frame
-	stored bool   // of a cache without a list: the chunks are those that the index does not call special
+	stored bool   // of a cache without a list: it has the chunks that are not special in the index
 	bits   []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
 	parts  int    // bits for each chunk
 }
 
-// evidence is how much of a state is known to be stored.
+// evidence is the number of bytes of a state that are known to be stored.
 type evidence struct {
 	mu     sync.Mutex
 	found  int64
 	sought int64 // the search stopped there
 }
 
-// storedChunks returns how many chunks the index references, about: it counts an entry that is repeated each time. It
-// counts them once for each committed state. Of a draft, it counts special chunks too.
+// storedChunks returns about the number of stored chunks: it counts repeated entries, and in a draft special chunks,
+// too. For a committed state it counts only once.
 func (s *snapshot) storedChunks() int64 {
 	if s.index.list == nil {
 		return 1
@@ -221,8 +220,8 @@ func (s *snapshot) storedChunks() int64 {
 	return n
 }
 
-// entry is one element of the index: where a chunk is (a position relative to the end of the header, or a file
-// number in sparse frames), or, when negative, the special value that it represents.
+// entry is an element of the index: the position of a chunk relative to the end of the header, or in a sparse frame the
+// number of its file, or, if negative, a special value.
 type entry int64
 
 // The special entries, as the format has them: the sign bit and the kind in the top byte.
@@ -232,12 +231,12 @@ const (
 	entryUninit entry = math.MinInt64 | 4<<56
 )
 
-// special returns the value that a negative entry represents; an entry that is a position is chunk.Regular.
+// special returns the value that a negative entry represents, and chunk.Regular for other entries.
 func (e entry) special() (chunk.Special, error) {
 	if e >= 0 {
 		return chunk.Regular, nil
 	}
-	// The order of the reference's tests, which look at single bits.
+	// The order in which C-Blosc2 tests single bits.
 	switch top := uint64(e) >> 56 & 0x7f; {
 	case top&1 != 0:
 		return chunk.Zeros, nil
@@ -262,13 +261,13 @@ func specialEntry(s chunk.Special) (entry, bool) {
 	return 0, false
 }
 
-// index is the list of chunks. A frame that was filled with one special value has one entry for all; it costs no
-// memory however many chunks there are.
+// index is the list of chunks. A frame that was filled with one special value has one entry for all chunks, so its
+// memory does not depend on their number.
 type index struct {
 	n         int
-	uniform   entry    // of all chunks, when list is nil
-	list      []entry  // never changed; only the newest snapshot appends to it
-	checksums []uint32 // CRC-32C of the stored chunks in list, 0 for special entries; nil = not known
+	uniform   entry    // of all chunks, if list is nil
+	list      []entry  // elements never change; only the newest snapshot appends
+	checksums []uint32 // CRC-32C of the stored chunks in list, 0 for special entries; nil = unknown
 }
 
 func (x *index) at(i int) entry {
@@ -278,7 +277,7 @@ func (x *index) at(i int) entry {
 	return x.list[i]
 }
 
-// same reports whether x and y are one index. Edits make another list.
+// same reports whether x and y are one index. Edits of entries make another list.
 func (x *index) same(y *index) bool {
 	return x.n == y.n && x.uniform == y.uniform && len(x.list) == len(y.list) && (len(x.list) == 0 || &x.list[0] == &y.list[0])
 }
@@ -299,7 +298,7 @@ func newIndex(list []entry, checksums []uint32) index {
 	return index{n: len(list), list: list, checksums: checksums}
 }
 
-// append writes the index chunk; an empty index has none.
+// append appends the index chunk to dst. An empty index has none.
 func (x *index) append(dst []byte, p *coder.Pool) ([]byte, error) {
 	if x.n == 0 {
 		return dst, nil
@@ -318,8 +317,8 @@ func (x *index) append(dst []byte, p *coder.Pool) ([]byte, error) {
 	return p.Encode(dst, plain, coder.IndexParams())
 }
 
-// parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 when only the index
-// knows; most the largest number allowed, or 0.
+// parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 if only the index has it.
+// most is the largest number allowed, or 0.
 func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 	h, err := coder.ParseHeader(b, int64(len(b)))
 	if err != nil {
@@ -337,7 +336,8 @@ func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
 			return index{n: n, uniform: e}, nil
 		}
 	}
-	// Chunks have a position each, so that an index compresses only so far; a few bytes must not ask for much memory.
+	// Chunks have different positions, which limits the compression of an index. A few bytes must not require much
+	// memory.
 	if most := max(1<<20, 4096*int64(h.CBytes)); int64(h.NBytes) > most && p.Options().MaxBytes >= 0 {
 		return index{}, fmt.Errorf("index of %d bytes in %d: %w", h.NBytes, h.CBytes, ErrTooLarge)
 	}
@@ -427,7 +427,7 @@ func (h *heads) get(off int64) []byte {
 	return h.list[off]
 }
 
-// put keeps the beginning of a chunk, in place of those of any other chunks if there is no room.
+// put keeps the beginning of a chunk. It drops those of other chunks if there are too many bytes.
 func (h *heads) put(off int64, b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -448,14 +448,14 @@ func (h *heads) put(off int64, b []byte) {
 // blockLayer is the name of the variable-length metalayer that holds the block table of a frame.
 const blockLayer = "b2blocks"
 
-// blockTable is the block table of a state. It gives the likely positions of blocks, so that they can be read together
-// with the beginning of their chunk. Decoding does not rely on it, because another library may have changed chunks.
+// blockTable is the block table of a state. It has the likely positions of blocks, so that they can be read at the same
+// time as the beginning of their chunk. Decoding does not rely on it, because another library may have changed chunks.
 type blockTable struct {
 	load sync.Once
 	blocktable.Table
 }
 
-// move gives s an index of the same chunks in other places.
+// move sets the index of s to x, with the same chunks at other positions.
 func (s *snapshot) move(x index) {
 	if s.index.same(&s.tabled) {
 		s.tabled = x
@@ -475,7 +475,8 @@ type sequence[T any] struct {
 // maxSequence is about the largest number of stored bytes in a sequence.
 const maxSequence = 8 << 20
 
-// take returns what was read ahead of chunk i, or else the number of chunks to read at once, from 1 to most.
+// take returns the value for chunk i that was read ahead, or otherwise the number of chunks to read at once, from 1 to
+// most.
 func (q *sequence[T]) take(i, most int) (x T, n int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -493,7 +494,7 @@ func (q *sequence[T]) take(i, most int) (x T, n int) {
 	return x, n
 }
 
-// put keeps what was read ahead of chunk i.
+// put keeps a value for chunk i that was read ahead.
 func (q *sequence[T]) put(i int, x T) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -8,11 +8,11 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// allocate takes space for n new bytes: the first free space that is large enough, or the end.
+// allocate returns space for n new bytes: in the first free space that is large enough, or at the end.
 func (c *contiguous) allocate(tx *transaction, n int64) storage.Extent {
 	if len(c.space) > 0 && c.mayReuse(tx.cur) {
-		if x, ok := c.space.Allocate(int64(tx.next.headerLen), n); ok { // an empty frame may have got a longer header
-			tx.end = max(tx.end, x.End) // free space may be after the current state
+		if x, ok := c.space.Allocate(int64(tx.next.headerLen), n); ok { // the header of an empty frame may have grown
+			tx.end = max(tx.end, x.End) // free space may follow the current state
 			return x
 		}
 	}
@@ -21,7 +21,7 @@ func (c *contiguous) allocate(tx *transaction, n int64) storage.Extent {
 	return storage.Extent{Off: off, End: tx.end}
 }
 
-// end returns where everything that is in use, was in use, or is free, ends.
+// end returns the end of all bytes that are or were in use, or free.
 func (c *contiguous) end(tx *transaction) int64 {
 	end := max(tx.end, int64(tx.next.headerLen))
 	if tx.cur != nil {
@@ -36,10 +36,10 @@ func (c *contiguous) end(tx *transaction) int64 {
 	return end
 }
 
-// tailPos returns where an index and trailer of n bytes go: right after the chunks if nothing there is in use, else
-// after everything. The trailer of an empty frame goes right after its header, with the same exception: then the header
-// counts as longer than it is. Lengths of headers end at 2 GiB; a larger frame that becomes empty gets its trailer
-// where chunks of the state before are.
+// tailPos returns the offset for an index and trailer of n bytes: right after the chunks if that space is not in use,
+// and otherwise at the end. Likewise, the trailer of an empty frame is right after its header or at the end. If it is
+// at the end, the header counts as longer than it is, up to 2 GiB. In a larger frame that becomes empty, the trailer
+// overwrites chunks of the previous state.
 func (c *contiguous) tailPos(tx *transaction, n int64) int64 {
 	s := tx.next
 	pos := int64(s.headerLen)
@@ -51,7 +51,7 @@ func (c *contiguous) tailPos(tx *transaction, n int64) int64 {
 	}
 	end := max(pos, c.end(tx))
 	if s.index.n == 0 {
-		// Far enough that there is room for moving it back.
+		// Far enough that it can move back later.
 		if end = max(end, pos+n); end > maxHeaderLen {
 			return pos
 		}
@@ -59,10 +59,10 @@ func (c *contiguous) tailPos(tx *transaction, n int64) int64 {
 	return end
 }
 
-// maxHeaderLen is the largest header length, with some room for a trailer.
+// maxHeaderLen is the largest header length, with space for a trailer.
 const maxHeaderLen = 1<<31 - 1<<20
 
-// used reports whether x, which is after the chunks of tx.next if that has any, has bytes of another state.
+// used reports whether x has bytes of another state. x is after the chunks of tx.next, if it has any.
 func (c *contiguous) used(tx *transaction, x storage.Extent) bool {
 	if cur := tx.cur; cur != nil {
 		all := storage.Extent{Off: int64(cur.headerLen), End: cur.frameLen}
@@ -73,9 +73,9 @@ func (c *contiguous) used(tx *transaction, x storage.Extent) bool {
 	return slices.ContainsFunc(tx.freed, x.Overlaps) || c.pending.Overlaps(x)
 }
 
-// scanFree is the free-space scan: it looks, before the first edit, for the dead space that was there when the frame
-// was opened. Only chunk headers have the lengths of chunks: of many chunks it reads a sample first, and all only when
-// much of the space is dead. In a frame whose index references a chunk twice no space of chunks is ever used again.
+// scanFree searches, before the first edit, for the dead space at the time of opening. The lengths of chunks are in
+// their headers. If there are many chunks, it reads the headers of a sample first, and all only if much of the space is
+// dead. If the index references a chunk twice, no space of chunks is reused.
 func (c *contiguous) scanFree(tx *transaction) {
 	if c.scanned || tx.cur == nil {
 		return
@@ -89,12 +89,12 @@ func (c *contiguous) scanFree(tx *transaction) {
 	const few = 1000
 	sampled := len(list) > few && !c.sample(tx.cur, list)
 	if sampled {
-		list = list[len(list)-1:] // only where the chunks end
+		list = list[len(list)-1:] // only the end of the chunks
 	}
 	c.doubt = sampled
 	live := c.live(tx.cur, list)
 	if live == nil {
-		c.shared = true // what is corrupt is left alone, and all that may be near it
+		c.shared = true // do not write near corrupt bytes
 		return
 	}
 	at := int64(tx.cur.headerLen)
@@ -115,7 +115,7 @@ func (c *contiguous) scanFree(tx *transaction) {
 	}
 }
 
-// live returns where the chunks of entries are, which are sorted, or nil if that is not known or two of them overlap.
+// live returns the extents of the chunks of sorted entries, or nil if one is unknown or two overlap.
 func (c *contiguous) live(s *snapshot, list []entry) []storage.Extent {
 	live := make([]storage.Extent, 0, len(list))
 	for i, e := range list {
@@ -129,9 +129,9 @@ func (c *contiguous) live(s *snapshot, list []entry) []storage.Extent {
 	return live
 }
 
-// mayReuse reports whether free space may be used. In a frame of which only a sample was scanned, a chunk may reach
-// into the space of another that was deleted: all headers are read before the first use, once there is an eighth to
-// gain.
+// mayReuse reports whether free space may be used. If only a sample of the headers was read, another chunk may overlap
+// the space of a deleted chunk. So mayReuse reads all headers before the first use, once an eighth of the space is
+// free.
 func (c *contiguous) mayReuse(cur *snapshot) bool {
 	if !c.doubt || cur == nil {
 		return !c.shared
@@ -170,7 +170,7 @@ func (c *contiguous) sample(s *snapshot, list []entry) bool {
 	return dead >= probes/8
 }
 
-// storedLen returns how many bytes the chunk of an entry has, or -1.
+// storedLen returns the stored size of the chunk of an entry, in bytes, or -1.
 func (c *contiguous) storedLen(s *snapshot, e entry) int64 {
 	src, err := c.open(s, s.src, e, -1)
 	if err != nil {

@@ -31,12 +31,12 @@ const (
 
 // sparse is a store in a directory: each chunk is a file of its own.
 //
-// A commit writes new chunks to files with new numbers, then a new index file aside, which takes the place of the
-// old one by renaming. Chunk files that only older states name are removed when their last reader is gone.
+// A commit writes new chunks to files with new numbers, then a new index file, which it renames over the old one. Chunk
+// files that only older states reference are removed when these states have no readers.
 //
-// Every file of the directory is reached through its root. Files are written only when they are new, never in place:
-// what has the name of a new file is removed before. So a link in the directory, symbolic or not, cannot direct a write
-// to a file outside.
+// Every file of the directory is opened through its root. Files are never written in place: a file or link with the
+// name of a new file is removed first. So no link in the directory, symbolic or hard, can direct a write to a file
+// outside.
 type sparse struct {
 	sys     storage.System
 	root    storage.Root // that of new states
@@ -46,10 +46,10 @@ type sparse struct {
 	noSync  bool
 	pending storage.Pending[*snapshot] // the extents' positions are file numbers
 	scanned bool                       // shared is known
-	shared  bool                       // the index references files twice: then none is removed
-	takenBy *transaction               // the one that taken and low belong to
+	shared  bool                       // the index references files twice: no file is removed
+	takenBy *transaction               // the transaction of taken and low
 	taken   map[int64]bool             // file numbers in use; see number
-	low     int64                      // no free number is below
+	low     int64                      // all smaller numbers are in use
 }
 
 // fileExtent is the extent of a chunk file: its number.
@@ -100,9 +100,9 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	return entry(id), nil
 }
 
-// number returns the number of a new chunk file of n bytes: one more than the last. C-Blosc2 does not open a sparse
-// frame with a number above the size of all chunks less a header, as if it were a position; where that may come near,
-// it is the smallest that neither the batch nor a state in use names.
+// number returns the number of a new chunk file of n bytes: usually one more than the last. C-Blosc2 takes the number
+// for a position, and does not open a sparse frame with a number above the size of all chunks less a header. Near this
+// limit, number returns the smallest number that neither the batch nor a state in use references.
 func (d *sparse) number(tx *transaction, n int64) int64 {
 	id := tx.next.fileID
 	if id <= (tx.next.cbytes+n)/2-coder.HeaderSize || d.shared {
@@ -132,7 +132,7 @@ func (d *sparse) number(tx *transaction, n int64) int64 {
 	return id
 }
 
-// writeFile writes a file that no commit names, and leaves none when that fails.
+// writeFile writes a file that no commit references yet. After an error it removes the file.
 func (d *sparse) writeFile(name string, data []byte) error {
 	f, err := storage.CreateNew(d.root, name)
 	if err != nil {
@@ -160,7 +160,7 @@ func (d *sparse) free(tx *transaction, e entry, size int64) {
 	}
 	if i := slices.Index(tx.written, fileExtent(int64(e))); i >= 0 {
 		tx.written = slices.Delete(tx.written, i, i+1)
-		d.root.Remove(chunkFile(int64(e))) // no state names it
+		d.root.Remove(chunkFile(int64(e))) // no state references it
 		if d.takenBy == tx {
 			delete(d.taken, int64(e))
 			d.low = min(d.low, int64(e))
@@ -186,7 +186,7 @@ func (d *sparse) commit(tx *transaction) error {
 		return err
 	}
 
-	// Step 2: sync the names of new chunk files, which must be there before the index that references them.
+	// Step 2: sync the names of new chunk files, which must be stored before the index that references them.
 	if len(tx.written) > 0 {
 		if err := d.sync(); err != nil {
 			d.root.Remove(next)
@@ -194,7 +194,7 @@ func (d *sparse) commit(tx *transaction) error {
 		}
 	}
 
-	// Step 3: rename the new index file over the old one. From here on the stored frame is the new state.
+	// Step 3: rename the new index file over the old one. Now the stored frame has the new state.
 	if err := d.root.Rename(next, d.index); err != nil {
 		d.root.Remove(next)
 		return err
@@ -206,7 +206,7 @@ func (d *sparse) commit(tx *transaction) error {
 		return err
 	}
 
-	// Step 5: give a new directory its name.
+	// Step 5: rename a new directory to its final name.
 	if d.temp.Temp != "" {
 		if d.root, err = d.temp.PublishDir(d.root); err != nil {
 			tx.unknown = err
@@ -215,8 +215,8 @@ func (d *sparse) commit(tx *transaction) error {
 		tx.next.root = d.root
 	}
 
-	// Step 6: the chunk files that only the old state references are removed when its last reader is gone. That is so
-	// also for a commit that frees nothing: states before it may wait for its readers.
+	// Step 6: the chunk files that only the old state references are removed when it has no readers. Also record a
+	// commit that frees nothing, because earlier states may wait for its readers.
 	if tx.cur != nil {
 		d.pending.Add(tx.cur, tx.freed, nil)
 	}
@@ -227,7 +227,7 @@ func (d *sparse) commit(tx *transaction) error {
 func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	s := tx.next
 	d.takenBy, d.taken = nil, nil
-	for _, e := range s.index.list { // when chunks were deleted: see number
+	for _, e := range s.index.list { // if chunks were deleted: see number
 		s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
 	}
 	if s.headerLen, err = headerLen(s.meta); err != nil {
@@ -238,9 +238,9 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	return appendHeader(s)
 }
 
-// sync makes the names in the directory last.
+// sync syncs the names in the directory.
 func (d *sparse) sync() error {
-	if d.noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
+	if d.noSync || runtime.GOOS == "windows" { // Windows cannot sync a directory
 		return nil
 	}
 	return d.root.Sync(".")
@@ -248,7 +248,7 @@ func (d *sparse) sync() error {
 
 func (d *sparse) reclaim(*snapshot) *transaction {
 	for x := range d.pending.Release() {
-		d.root.Remove(chunkFile(x.Off)) // a file that stays is only waste
+		d.root.Remove(chunkFile(x.Off)) // a file that remains only takes space
 	}
 	return nil
 }
@@ -263,7 +263,7 @@ func (d *sparse) rollback(tx *transaction) {
 	}
 }
 
-// stored looks at the beginnings of the chunk files, each once.
+// stored reads the beginnings of the chunk files, each once.
 func (d *sparse) stored(s *snapshot, enough int64) int64 {
 	const most = 1 << 20
 	sum, seen := int64(0), map[entry]bool{}
@@ -275,7 +275,7 @@ func (d *sparse) stored(s *snapshot, enough int64) int64 {
 			continue
 		}
 		seen[e] = true
-		if src, err := d.open(s, nil, e, -1); err == nil { // what cannot be read does not count
+		if src, err := d.open(s, nil, e, -1); err == nil { // a file that cannot be read does not count
 			sum += coder.Evidence(src.at, src.off, min(src.size, most), enough-sum)
 			closeSource(src.close)
 		}
@@ -312,7 +312,7 @@ func (d *sparse) reopen(context.Context, bool) (r reopened, err error) {
 	return r, err
 }
 
-// followName opens the directory that has the name of the frame, if it is another one than that of d.
+// followName opens the directory that has the name of the frame, if it is not the directory of d.
 func (d *sparse) followName(r *reopened) error {
 	was, err := d.root.Stat()
 	if err != nil {

@@ -11,17 +11,17 @@ import (
 )
 
 // store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory. It
-// knows snapshots, which are values, and not the frame: it returns what it has done. Methods other than open, stored
-// and size are called by one goroutine at a time.
+// knows snapshots, which are values, and not the frame: methods return their results. One goroutine at a time calls
+// methods other than open, stored and size.
 type store interface {
 	// open returns the location of the chunk of an entry that is not special. from reads the bytes of s, with the
 	// context of the call; only contiguous frames use it. next is the entry of the following chunk, a hint for the
 	// size, or negative.
 	open(s *snapshot, from io.ReaderAt, e, next entry) (source, error)
-	// stored returns how many of the bytes of a state are evidence (see coder.Evidence), or that enough are. Any
-	// goroutine may call it.
+	// stored returns the number of stored bytes of a state that are evidence (see coder.Evidence), or at least enough.
+	// Any goroutine may call it.
 	stored(s *snapshot, enough int64) int64
-	// size returns how many bytes are stored, those that no state uses included. Any goroutine may call it.
+	// size returns the number of stored bytes, dead bytes included. Any goroutine may call it.
 	size(s *snapshot) (int64, error)
 
 	// headerFits returns an error if a header of n bytes would cover chunks of older states that are in use.
@@ -30,51 +30,51 @@ type store interface {
 	put(tx *transaction, c []byte) (entry, error)
 	// free records that the chunk of an entry will not be referenced after the commit.
 	free(tx *transaction, e entry, size int64)
-	// share records that a chunk is referenced more than once from now on: then space that one entry frees may be in
-	// use.
+	// share records that a chunk is referenced more than once from now on: space that one entry frees may then still be
+	// in use.
 	share()
 	// makeRoom returns the transaction that must be committed before this one, or nil.
 	makeRoom(tx *transaction) *transaction
-	// commit stores tx.next: after it, the stored bytes are those of the new state, and before it, whatever happens,
-	// those of the old one. If it is not known which of them they are, tx.unknown is set.
+	// commit stores tx.next. After success the stored frame is in the new state, and after an error in the old one. If
+	// it is unknown in which of the two it is, commit sets tx.unknown.
 	commit(tx *transaction) error
-	// rollback frees what put wrote.
+	// rollback frees the space of the chunks that put wrote.
 	rollback(tx *transaction)
-	// reclaim frees the space of older states that have no readers any more. It may return a transaction that is to be
-	// committed so that more can be given back. now is nil when the frame is closed.
+	// reclaim frees the space of older states that have no readers any more. It may return a transaction, which the
+	// caller commits so that more space can be freed. now is nil if the frame is closed.
 	reclaim(now *snapshot) *transaction
-	// trim gives free space at the end back to the system. now is nil when the frame is closed.
+	// trim truncates free space at the end. now is nil if the frame is closed.
 	trim(now *snapshot)
 
-	// reopen opens what has the name of the frame now: what the store has, or what another process has put in its
-	// place.
+	// reopen opens the file or directory that has the name of the frame now: that of the store, or one that has
+	// replaced it.
 	reopen(ctx context.Context, write bool) (reopened, error)
-	// adopt makes s, which was read from r, the newest state in place of old. What the store knows of free space and
-	// older states counts no more then.
+	// adopt makes s, which was read from r, the newest state in place of old. The store then forgets its free space and
+	// its older states.
 	adopt(r reopened, old, s *snapshot)
 	close() error
 }
 
-// transaction is what a store knows of a batch.
+// transaction is a batch as a store sees it.
 type transaction struct {
-	cur  *snapshot // what readers see; nil before the first commit
-	next *snapshot // what the commit makes
+	cur  *snapshot // the state that readers see; nil before the first commit
+	next *snapshot // the state after the commit
 
-	written []storage.Extent // where chunks were written; of files, the numbers
-	freed   []storage.Extent // chunks of cur that next does not have
-	end     int64            // contiguous frames: where the newest bytes end
-	size    sizeEstimate     // of the chunks that are still to come
+	written []storage.Extent // of the chunks that the batch wrote; in a sparse frame, numbers of files
+	freed   []storage.Extent // of the chunks of cur that next does not reference
+	end     int64            // contiguous frames: offset of the end of the newest bytes
+	size    sizeEstimate     // of the chunks that will follow
 
-	tail    []byte // index, checksums and trailer, as they will be stored
-	tailAt  int64  // where the tail must go; 0 = where there is room
-	unknown error  // why it is not known whether cur or next is stored, or that a journal is left
+	tail    []byte // index, checksums and trailer
+	tailAt  int64  // required offset of the tail; 0 = anywhere
+	unknown error  // why cur or next may be stored, or why a journal is left
 }
 
-// encodeTail makes the tail of tx.next.
+// encodeTail encodes the tail of tx.next.
 func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 	s := tx.next
 	var index []byte
-	if tx.tailAt == 0 { // else the tail of an empty frame only moves, and its checksums stay
+	if tx.tailAt == 0 { // otherwise the tail of an empty frame only moves
 		s.keepTable()
 		if index, err = s.index.append(nil, p); err == nil {
 			err = s.seal(index, p)
@@ -87,7 +87,7 @@ func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 	return err
 }
 
-// keepTable removes the block table if the state has other chunks than those that it was made for.
+// keepTable removes the block table if the chunks of the state have changed.
 func (s *snapshot) keepTable() {
 	if i := findLayer(s.vlmeta, blockLayer); i >= 0 && !s.index.same(&s.tabled) {
 		s.vlmeta = append(s.vlmeta[:i:i], s.vlmeta[i+1:]...)
@@ -95,15 +95,15 @@ func (s *snapshot) keepTable() {
 	}
 }
 
-// source is where the bytes of a chunk are.
+// source is the location of the bytes of a chunk.
 type source struct {
-	mem    []byte // when they are in memory
+	mem    []byte // the bytes, if they are in memory
 	at     io.ReaderAt
 	off    int64 // of the chunk
 	size   int64 // upper bound of the size in bytes
 	guess  int64 // an estimate of the size, or 0
 	exact  bool  // guess is not less than the size
-	likely int64 // the mean size of chunks, if guess is much more
+	likely int64 // the mean size of chunks, if guess is much larger
 	close  io.Closer
 }
 
@@ -114,9 +114,9 @@ func closeSource(c io.Closer) {
 	}
 }
 
-// reopened is what has the name of a frame now.
+// reopened is the file or directory that has the name of a frame now.
 type reopened struct {
-	same    bool            // it is what the store has
+	same    bool            // it is that of the store
 	src     io.ReaderAt     // of header, index and trailer
 	size    int64           // of src
 	segment storage.Segment // contiguous frames
@@ -124,7 +124,7 @@ type reopened struct {
 	file    io.Closer       // sparse frames: src
 }
 
-// close closes what is not used any more. adopted reports whether the store has the rest now.
+// close closes the parts that are no longer used. adopted reports whether the store uses the others.
 func (r *reopened) close(adopted bool) {
 	closeSource(r.file)
 	switch {
@@ -136,7 +136,7 @@ func (r *reopened) close(adopted bool) {
 	}
 }
 
-// sizeEstimate estimates how many bytes the chunks of an Encode will take.
+// sizeEstimate predicts the stored size of the chunks of an Encode, in bytes.
 type sizeEstimate struct {
 	all             int64 // size of their content; 0 = unknown
 	stored, content int64 // of the chunks so far
@@ -148,7 +148,7 @@ func (l *sizeEstimate) add(stored, content int) {
 	l.content += int64(content)
 }
 
-// left returns how many bytes will probably follow the chunks so far.
+// left returns the predicted size of the chunks that follow.
 func (l *sizeEstimate) left() int64 {
 	if l.content == 0 || l.content >= l.all {
 		return 0
@@ -175,7 +175,7 @@ type Objects interface {
 	Remove(ctx context.Context, name string) error
 }
 
-// regionFiles is what Regions needs of a directory or of Objects, besides writing.
+// regionFiles are the files of Regions in a directory or in Objects, except for writing.
 type regionFiles interface {
 	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
 	List(ctx context.Context) iter.Seq2[string, error]

@@ -74,7 +74,7 @@ func (c *client) close() {
 	}
 }
 
-// wish is what a request asks for: bytes of the object, or, if off is negative, its last n bytes.
+// wish is the bytes that a request asks for: n bytes at off, or if off is negative the last n bytes of the object.
 type wish struct{ off, n int64 }
 
 // header returns the value of the header Range.
@@ -98,8 +98,8 @@ type answer struct {
 	body    io.ReadCloser
 }
 
-// ask sends a request and checks the header of the answer. The caller must close the body, and cancel ctx then. If the
-// object is opened already, id is what it was opened as.
+// ask sends a request and checks the header of the answer. The caller must close the body, and cancel ctx then. id is
+// the version and size of an open object, or nil.
 func (c *client) ask(ctx context.Context, w wish, id *identity) (*answer, error) {
 	idle, start := c.costs.idle(), time.Now()
 	a, err := c.askOnce(ctx, w, id)

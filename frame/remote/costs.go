@@ -8,9 +8,9 @@ import (
 	"github.com/goblosc/blosc2/internal/ranges"
 )
 
-// costs is what is known of the connection to a server. It starts with the options or their defaults, and learns what
-// the options leave out from the requests: exponential averages within bounds. It reads no clock, so that tests can
-// choose the times.
+// costs is the latency and the bandwidth of a server. They start at the options or their defaults, and those that the
+// options do not set are learned from the requests: exponential averages within bounds. costs reads no clock, so that
+// tests can choose the times.
 type costs struct {
 	model                        ranges.Model // at the beginning
 	learnLatency, learnBandwidth bool
@@ -24,7 +24,7 @@ type costs struct {
 	bytes     int64
 }
 
-// The bounds of what is learned.
+// The bounds of learned latencies and bandwidths.
 const (
 	leastLatency, mostLatency     = 100 * time.Microsecond, 2 * time.Second
 	leastBandwidth, mostBandwidth = 1 << 20, 10 << 30
@@ -42,7 +42,7 @@ func newCosts(m ranges.Model, learnLatency, learnBandwidth bool) *costs {
 	}
 }
 
-// cost returns the cost of reading as far as it is known.
+// cost returns the model with the latency and the bandwidth known so far.
 func (c *costs) cost() ranges.Model {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,7 +116,7 @@ func (c *costs) end(now time.Time) {
 	c.bodies--
 }
 
-// costBody is a body that reports to costs what it receives.
+// costBody is a body that reports received bytes to costs.
 type costBody struct {
 	io.ReadCloser
 	costs *costs

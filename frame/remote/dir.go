@@ -159,7 +159,8 @@ func (d *Dir) ChunkOffset(n int64) int64 {
 	return (n + 1) << fileBits
 }
 
-// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Dir any more.
+// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Dir any more. A second
+// Close returns fs.ErrClosed.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	was := d.err
@@ -181,7 +182,7 @@ func (d *Dir) Close() error {
 	return cmp.Or(err, d.index.Close())
 }
 
-// failed returns why reads fail, or nil.
+// failed returns the error of all reads, or nil.
 func (d *Dir) failed(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -355,7 +356,7 @@ func (s *dirStream) next(got func(i int, at int64, b []byte) error) error {
 	return a.err
 }
 
-// end cancels what is running and waits for it.
+// end cancels the reads that are running and waits for them.
 func (s *dirStream) end() {
 	s.cancel()
 	for s.running > 0 {

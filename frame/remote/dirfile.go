@@ -22,7 +22,7 @@ type dirFile struct {
 	id    *identity     // nil until it is known
 	obj   *Object       // nil if it is not open
 	users int           // calls that use the file
-	first *segment      // what the first request has read, as long as there are users
+	first *segment      // the bytes of the first request, as long as there are users
 	whole bool          // the server has sent the whole file in place of a range
 	elem  *list.Element // in Dir.idle
 }
@@ -170,7 +170,7 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 	return first, whole, nil
 }
 
-// firstWish returns what the first request for a file asks for: the first of the wanted bytes that one request reads.
+// firstWish returns the wish of the first request for a file: the first of the wanted bytes that one request reads.
 func firstWish(obj *Object, g *fileRanges) wish {
 	m := obj.cost()
 	r := Range{Len: 1}

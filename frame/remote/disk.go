@@ -212,7 +212,7 @@ func (d *diskObject) align(want []Range, size int64) []Range {
 // blockName returns the name of the file of a block.
 func (d *diskObject) blockName(k int64) string { return fmt.Sprintf("%s-%x", d.version, k) }
 
-// get fills buf, which has the bytes at off, with what is cached. It returns the smallest range that holds all other
+// get fills buf, which is for the bytes at off, with cached bytes. It returns the smallest range that holds all other
 // bytes.
 func (d *diskObject) get(buf []byte, off int64) (rest Range) {
 	all := Range{Off: off, Len: int64(len(buf))}

@@ -37,7 +37,7 @@
 // reads most of the bytes between them.
 //
 // The size of a gap that is read in place of a second request depends on the latency and the bandwidth. An Object
-// learns both while it reads, unless the options set them.
+// learns both while it reads, unless the options set them or name a cache on disk.
 //
 // Goroutines that read the same bytes at the same time receive them once. If the context of a read ends, other reads
 // that wait for the same bytes still get them.

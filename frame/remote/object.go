@@ -127,8 +127,8 @@ func (obj *Object) open(ctx context.Context) error {
 	return nil
 }
 
-// startCached sets the object to what the disk cache has, if it has an entry. At the same time, a request asks whether
-// that is still the version on the server.
+// startCached opens the object from its entry in the disk cache, if there is one. At the same time, a request asks
+// whether the server still has that version.
 func (obj *Object) startCached(disk *diskCache) bool {
 	e := disk.entry()
 	if e == nil {
@@ -142,7 +142,7 @@ func (obj *Object) startCached(disk *diskCache) bool {
 	return true
 }
 
-// start sets the object to what was opened. disk may be nil.
+// start sets the version of the object, and the bytes that opening has read. disk may be nil.
 func (obj *Object) start(e *opened, disk *diskCache) {
 	obj.id, obj.opened = e.id, true
 	for _, p := range e.parts {
@@ -189,7 +189,8 @@ func (obj *Object) Version() string { return obj.id.String() }
 // String returns the URL without the password and the query.
 func (obj *Object) String() string { return obj.c.name }
 
-// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Object any more.
+// Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Object any more. A
+// second Close returns fs.ErrClosed.
 func (obj *Object) Close() error {
 	obj.mu.Lock()
 	was := obj.err
@@ -225,7 +226,7 @@ func (obj *Object) Gap() int64 {
 }
 
 // Refresh asks the server whether the object is still the version that was opened, with one request. If it is not,
-// Refresh and all later reads return ErrChanged: open the object again. Frame.Refresh of package frame calls it.
+// Refresh and all later reads return ErrChanged: open the object again. Frame.Refresh of package frame calls Refresh.
 func (obj *Object) Refresh(ctx context.Context) error {
 	ctx = task.Context(ctx)
 	if err := obj.failed(ctx); err != nil || obj.id.Size == 0 {
@@ -273,7 +274,7 @@ func (obj *Object) ReadAtContext(ctx context.Context, p []byte, off int64) (int,
 	return int(n), short
 }
 
-// failed returns why reads fail, or nil.
+// failed returns the error of all reads, or nil.
 func (obj *Object) failed(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -325,8 +326,8 @@ func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) 
 	return held, nil
 }
 
-// startLoads reads the bytes of loads on a goroutine of its own, with one request if there are several. It lives as
-// long as a call wants their segments.
+// startLoads reads the bytes of loads on a goroutine of its own, with one request if there are several. It ends early
+// if no call needs their segments any more.
 func (obj *Object) startLoads(ctx context.Context, loads []*load) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	wanted := len(loads) // guarded by the lock of the table
@@ -405,7 +406,7 @@ func (obj *Object) cost() ranges.Model {
 // several reports whether requests may ask for several ranges.
 func (obj *Object) several() bool { return obj.o.Multipart && obj.disk == nil && !obj.c.single.Load() }
 
-// load reads bytes from the disk, and what is missing there from the server.
+// load reads bytes from the disk, and missing bytes from the server.
 func (obj *Object) load(ctx context.Context, buf []byte, off int64) error {
 	if obj.disk == nil {
 		return obj.c.read(ctx, buf, off, &obj.id)

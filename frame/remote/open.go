@@ -9,7 +9,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 )
 
-// part is what a first request has read of an object.
+// part is bytes of an object that opening has read.
 type part struct {
 	id      identity
 	off     int64

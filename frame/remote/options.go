@@ -98,7 +98,7 @@ func (k EventKind) String() string {
 	return fmt.Sprintf("EventKind(%d)", uint8(k))
 }
 
-// platform is what a platform forbids.
+// platform lists features that a platform does not have.
 type platform struct {
 	noSuffix     bool // suffix ranges
 	noConditions bool // If-Match, If-Unmodified-Since and Accept-Encoding

@@ -55,7 +55,7 @@ func (obj *Object) ReadRanges(ctx context.Context, want []Range, got func(i int,
 	return nil
 }
 
-// batch is what is fetched and delivered at once: a fetch, or several for one request.
+// batch is fetched and delivered at once: it is a fetch, or several for one request.
 type batch struct {
 	parts []ranges.Part // ascending
 	bytes int64

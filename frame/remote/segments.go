@@ -69,7 +69,7 @@ func (t *table) add(off int64, data []byte) *segment {
 	return s
 }
 
-// addHeld adds a segment that is done for one caller, until that releases it. It is no part of the cache, which removes
+// addHeld adds a loaded segment for one caller, until the caller releases it. It is not in the cache, which may evict
 // segments in use.
 func (t *table) addHeld(off int64, data []byte) *segment {
 	s := &segment{Range: Range{Off: off, Len: int64(len(data))}, data: data, done: make(chan struct{}), refs: 1}

@@ -72,7 +72,7 @@ func (a *ahead) open(ctx context.Context, name string) (source.Source, func() er
 	return data, func() error { return nil }, err
 }
 
-// load reads ahead for the members from position i up. It does not report an error: what is missing is read again when
+// load reads ahead for the members from position i up. It does not report an error: missing bytes are read again when
 // it is used.
 func (a *ahead) load(ctx context.Context, i int) {
 	var want []frame.Range

@@ -191,7 +191,7 @@ func editDir(ctx context.Context, sys storage.System, name string, e *editor, o 
 		return nil, err
 	}
 	for _, name := range e.dir.temps {
-		root.Remove(name) // what stays is only waste
+		root.Remove(name) // a file that remains only takes space
 	}
 	return s, nil
 }
@@ -323,9 +323,9 @@ func (s *Store) writeFile(ctx context.Context, old *leaf, name string, f *frame.
 	return err
 }
 
-// renameFile gives the file of a leaf the name of the file that will replace it, which has another extension. Two files
-// with one key would be an error. If the process ends before the new file is in place, the leaf has the extension of
-// another kind, but readers go by the content.
+// renameFile renames the file of a leaf to the name of the file that will replace it, which has another extension. Two
+// files with one key would be an error. If the process ends before the new file is in place, the leaf has the extension
+// of another kind, but readers go by the content.
 func (s *Store) renameFile(l *leaf, name string) error {
 	if err := s.edit.dir.root.Rename(l.file, name); err != nil {
 		return err

@@ -16,7 +16,8 @@ import (
 
 // A Store is an open store: a map from keys to leaves. It is safe for concurrent use.
 //
-// Frames, arrays and tables of the store read from its files. They are valid until the store is closed.
+// Frames, arrays and tables of the store read from its files. They are valid until the store is closed. Methods return
+// the errors of this package, and errors of reading and writing.
 type Store struct {
 	opts   *OpenOptions
 	layout Layout
@@ -245,7 +246,7 @@ func (s *Store) checkGroups() error {
 	return err
 }
 
-// editor is what a store needs for edits.
+// editor is the state of a store for edits.
 type editor struct {
 	mu        sync.Mutex // held by each edit
 	dir       *directory // nil for a store in one frame

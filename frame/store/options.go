@@ -18,7 +18,7 @@ type OpenOptions struct {
 	// Threshold is for editing a directory store: frames with fewer decoded bytes go to embed.b2e. 0 = none.
 	Threshold int64
 
-	sys storage.System // nil = the operating system. Tests have another
+	sys storage.System // nil = the operating system
 }
 
 // CreateOptions are the settings for creating a store. A nil *CreateOptions and zero fields are the defaults. No field
@@ -67,7 +67,7 @@ func (o *OpenOptions) maxLeaves() int {
 	return o.MaxLeaves
 }
 
-// system returns what the files of the store are on.
+// system returns the system of the files of the store.
 func (o *OpenOptions) system() storage.System {
 	if o == nil || o.sys == nil {
 		return storage.OS()

@@ -52,7 +52,7 @@ func (r Reference) String() string {
 	return b.String()
 }
 
-// referenceOf returns what the frame of a leaf refers to.
+// referenceOf returns the reference in the frame of a leaf.
 func referenceOf(f *frame.Frame) (*Reference, error) {
 	if b, ok := frames.MetaLayer(f, "proxy-source"); ok {
 		return proxyReference(b)
@@ -81,8 +81,8 @@ func referenceOf(f *frame.Frame) (*Reference, error) {
 	return &Reference{Kind: "unknown"}, nil
 }
 
-// ReadReference returns what a MessagePack extension of type meta.ExtRef refers to. Objects may contain such
-// extensions.
+// ReadReference returns the reference in a MessagePack extension of type meta.ExtRef, which objects may contain. The
+// error wraps ErrType for an extension of another type, or ErrCorrupt.
 func ReadReference(e meta.Ext) (*Reference, error) {
 	if e.Type != meta.ExtRef {
 		return nil, fmt.Errorf("store: extension of type %d, want %d: %w", e.Type, meta.ExtRef, ErrType)

@@ -6,16 +6,16 @@ import (
 	"sync"
 )
 
-// Cache keeps decoded blocks of one state of a frame, those that were asked for last. It may be used by any number of
-// goroutines. Its lock is held for looking up and for putting in, never while a block is decoded or copied: blocks in
-// it do not change, and a block that is thrown out stays with the goroutines that still read it.
+// Cache keeps the most recently used decoded blocks of one state of a frame. Any number of goroutines may use it.
+// Blocks never change. Get and Put hold a lock, but decoding and copying a block does not, and goroutines may continue
+// to read a block after it was evicted.
 type Cache[S comparable] struct {
 	most int64 // bytes of blocks
 
 	mu     sync.Mutex
-	state  S // the state; no other has blocks here
+	state  S // the state of all blocks
 	blocks map[Key]*list.Element
-	order  list.List // of *cached, that of the last use first
+	order  list.List // of *cached, the most recently used first
 	size   int64
 }
 
@@ -27,7 +27,7 @@ type cached struct {
 	data []byte
 }
 
-// New returns a cache of that many bytes, or nil if it is none. A nil Cache may be cleared.
+// New returns a cache of most bytes of blocks, or nil for 0. A nil Cache can be cleared.
 func New[S comparable](most int64) *Cache[S] {
 	if most <= 0 {
 		return nil
@@ -50,7 +50,7 @@ func (c *Cache[S]) Get(state S, key Key) []byte {
 	return e.Value.(*cached).data
 }
 
-// Put keeps a block of a state, which is the newest, and throws out others to make room.
+// Put keeps a block of the newest state, and evicts others if there are too many bytes.
 func (c *Cache[S]) Put(state S, key Key, data []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,10 +70,10 @@ func (c *Cache[S]) Put(state S, key Key, data []byte) {
 	}
 }
 
-// Most returns how many bytes of blocks the cache may have.
+// Most returns the largest number of bytes of blocks.
 func (c *Cache[S]) Most() int64 { return c.most }
 
-// Keys returns the blocks in the cache, that of the last use first.
+// Keys returns the keys of the blocks in the cache, the most recently used first.
 func (c *Cache[S]) Keys() []Key {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +84,7 @@ func (c *Cache[S]) Keys() []Key {
 	return keys
 }
 
-// Clear forgets everything.
+// Clear removes all blocks.
 func (c *Cache[S]) Clear() {
 	if c == nil {
 		return

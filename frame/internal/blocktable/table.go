@@ -1,5 +1,5 @@
-// Package blocktable encodes and decodes the block table of a frame: where the blocks of each chunk are. The comment of
-// package frame has the format.
+// Package blocktable encodes and decodes the block table of a frame: the positions of the blocks of each chunk. The
+// comment of package frame describes the format.
 package blocktable
 
 import (
@@ -28,8 +28,8 @@ func Params() coder.Params {
 	return coder.Params{TypeSize: 4, Codec: codec.Zstd, Level: 5}
 }
 
-// Notes are the elements in a table of the chunks that a batch has written, by what the index has of a chunk. A Storage
-// need not be readable before the first commit, so they come from the bytes that are written.
+// Notes are the elements of a table for the chunks that a batch wrote, by index entry. They are recorded when a chunk
+// is written, because a Storage need not be readable before the first commit.
 type Notes[K comparable] map[K][]byte
 
 // Add adds an encoded chunk, unless n is nil.
@@ -76,7 +76,7 @@ func elements(c []byte) []byte {
 	for k := range n {
 		from, to := r.BlockRange(k)
 		if from != at {
-			return nil // written in another order
+			return nil // blocks in another order
 		}
 		list = binary.LittleEndian.AppendUint32(list, uint32(to-from))
 		at = to
@@ -87,11 +87,11 @@ func elements(c []byte) []byte {
 // Table is a decoded table. The zero Table has no chunks.
 type Table struct {
 	blocks []byte   // as in Record
-	at     []uint32 // the element where each chunk begins
+	at     []uint32 // number of the first element of each chunk
 }
 
-// Decode decodes the content of the metalayer of a frame with a number of chunks. A table that cannot be used is as
-// good as none.
+// Decode decodes the content of the metalayer of a frame with a number of chunks. For content that cannot be used it
+// returns an empty Table.
 func Decode(content []byte, chunks int) Table {
 	var r Record
 	if err := meta.Unmarshal(content, &r); err != nil || r.Version != 1 {
@@ -116,7 +116,7 @@ func Decode(content []byte, chunks int) Table {
 	return Table{r.Blocks, at}
 }
 
-// Chunk returns what the table says of chunk i, or nil.
+// Chunk returns the part of the table for chunk i, or nil.
 func (t *Table) Chunk(i int) Chunk {
 	if i >= len(t.at) {
 		return nil
@@ -129,7 +129,7 @@ func (t *Table) Chunk(i int) Chunk {
 	return Chunk(b[4 : 8+4*n])
 }
 
-// Chunk is the part of a Table of one chunk: the position of the first block, and the sizes of all.
+// Chunk is the part of a Table for one chunk: the position of the first block, and the sizes of all blocks.
 type Chunk []byte
 
 // First returns the number of bytes before the first block.

@@ -1,5 +1,5 @@
-// Package storage holds what frames need of files, directories and memory. It knows bytes, offsets, names and syncs,
-// and nothing of frames.
+// Package storage holds the bytes of frames in files, directories and memory. It knows offsets, names and syncs, but
+// not the format of frames.
 package storage
 
 import (
@@ -62,7 +62,7 @@ func OpenFile(in Directory, name string, write bool) (Bytes, error) {
 	return ReadOnlyFile{WritableFile{f}}, nil
 }
 
-// IsFile reports whether r is a file that is not mapped. Only files of the system are fast at reading a few bytes.
+// IsFile reports whether r is a file that is not mapped. Only files are fast at reading a few bytes.
 func IsFile(r io.ReaderAt) bool {
 	switch r.(type) {
 	case WritableFile, ReadOnlyFile:
@@ -71,7 +71,8 @@ func IsFile(r io.ReaderAt) bool {
 	return false
 }
 
-// CreateNew creates a file. A file or link of that name, which a crash may have left, is removed, not opened.
+// CreateNew creates a file. It removes a file or link with that name, which a crash may have left, and does not open
+// it.
 func CreateNew(r Root, name string) (File, error) {
 	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL
 	f, err := r.Open(name, flag, 0o666)

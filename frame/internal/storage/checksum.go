@@ -6,11 +6,11 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 )
 
-// ChecksumReader reads from r and makes the checksum of what it has read, while it is in the nearest cache.
+// ChecksumReader reads from r and computes the checksum of the bytes while they are in the nearest cache.
 type ChecksumReader struct {
 	r    io.ReaderAt
-	next int64 // where what it has read ends
-	n    int   // how much that is
+	next int64 // end of the bytes read so far
+	n    int   // number of these bytes
 	sum  uint32
 }
 
@@ -19,11 +19,11 @@ func NewChecksumReader(r io.ReaderAt, off int64) ChecksumReader {
 	return ChecksumReader{r: r, next: off}
 }
 
-// checksumPart is how much it reads at a time. Other than files may need long for every read: from these it reads all
-// that is asked for.
+// checksumPart is the size of a read from a file, in bytes. From other sources, where each read may take long, a
+// ChecksumReader reads all requested bytes at once.
 const checksumPart = 256 << 10
 
-// ReadAt reads from where it has read to, or else makes no checksum any more.
+// ReadAt implements io.ReaderAt. If off is not the end of the previous read, the checksum is lost.
 func (c *ChecksumReader) ReadAt(p []byte, off int64) (n int, err error) {
 	if off != c.next {
 		c.next = -1
@@ -46,7 +46,7 @@ func (c *ChecksumReader) ReadAt(p []byte, off int64) (n int, err error) {
 	return n, err
 }
 
-// Of returns the checksum of b, which begins where it began to read.
+// Of returns the checksum of b, the bytes from the first offset that was read.
 func (c *ChecksumReader) Of(b []byte) uint32 {
 	if c.next >= 0 && c.n == len(b) {
 		return c.sum

@@ -15,10 +15,10 @@ func (x Extent) Len() int64 { return x.End - x.Off }
 // Overlaps reports whether x and y have a byte in common.
 func (x Extent) Overlaps(y Extent) bool { return max(x.Off, y.Off) < min(x.End, y.End) }
 
-// FreeList is the free space of a storage: extents that neither overlap nor touch, in no order.
+// FreeList is the free space of a storage: extents that neither overlap nor touch, in any order.
 type FreeList []Extent
 
-// Add adds free space, joined with what it touches.
+// Add adds free space and joins it with the extents that it touches.
 func (f *FreeList) Add(x Extent) {
 	if x.Off >= x.End {
 		return
@@ -37,7 +37,7 @@ func (f *FreeList) Add(x Extent) {
 	*f = append(kept, x)
 }
 
-// Reserve takes x out of the free space.
+// Reserve removes x from the free space.
 func (f *FreeList) Reserve(x Extent) {
 	if !slices.ContainsFunc(*f, x.Overlaps) {
 		return
@@ -54,7 +54,7 @@ func (f *FreeList) Reserve(x Extent) {
 	*f = kept
 }
 
-// Allocate takes n bytes of the first extent that is large enough, after cutting off what is before from.
+// Allocate takes n bytes from the first extent that has n bytes at or after offset from.
 func (f *FreeList) Allocate(from, n int64) (Extent, bool) {
 	for i := range *f {
 		x := &(*f)[i]
@@ -83,7 +83,7 @@ func (f FreeList) Len() int64 {
 
 // Owner is a state that uses extents.
 type Owner interface {
-	InUse() bool // it has readers
+	InUse() bool // reports whether it has readers
 }
 
 // Pending holds pending frees: extents that become free when the readers of a state, and of all states before it, are
@@ -93,7 +93,7 @@ type Pending[O Owner] []pendingFree[O]
 type pendingFree[O Owner] struct {
 	owner    O
 	extents  []Extent
-	replaced io.Closer // a storage or directory in whose place another one is now; nil if there is none
+	replaced io.Closer // a storage or directory that another one has replaced, or nil
 }
 
 // Add adds the extents that no state after owner uses. replaced may be nil; it is closed when owner is not in use.
@@ -101,7 +101,7 @@ func (p *Pending[O]) Add(owner O, extents []Extent, replaced io.Closer) {
 	*p = append(*p, pendingFree[O]{owner, extents, replaced})
 }
 
-// Release yields the extents that are not in use any more, which then are not pending.
+// Release yields the extents that are no longer in use, and removes them from p.
 func (p *Pending[O]) Release() iter.Seq[Extent] {
 	return func(yield func(Extent) bool) {
 		for len(*p) > 0 && !(*p)[0].owner.InUse() {
@@ -148,14 +148,14 @@ func (p Pending[O]) Overlaps(x Extent) bool {
 	return slices.ContainsFunc(p, func(r pendingFree[O]) bool { return slices.ContainsFunc(r.extents, x.Overlaps) })
 }
 
-// Forget forgets the extents: other bytes may be stored there now.
+// Forget removes the extents, because other bytes may be stored there now, but keeps the owners.
 func (p Pending[O]) Forget() {
 	for i := range p {
 		p[i].extents = nil
 	}
 }
 
-// Close closes the storage that was replaced.
+// Close closes the storages that were replaced.
 func (p Pending[O]) Close() {
 	for _, r := range p {
 		if r.replaced != nil {

@@ -23,7 +23,7 @@ func (d Files) Get(_ context.Context, name string, n int64) ([]byte, int64, erro
 	return b, size, err
 }
 
-// List ranges over the names.
+// List ranges over the names of the files.
 func (d Files) List(context.Context) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		files, err := d.Root.ReadDir(".")

@@ -10,21 +10,21 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
-// A disk writes a sector of 512 bytes whole or not at all, and several in any order. A header write whose changed bytes
-// lie in more than one sector can thus be torn by a crash. Before such a write a header journal is put at the end of
-// the file, after everything that any state uses, and synced:
+// A disk writes a sector of 512 bytes completely or not at all, and several sectors in any order. So a crash can tear a
+// header write whose changed bytes are in more than one sector. Before such a write, a header journal is written to the
+// end of the file, after all bytes that any state uses, and synced:
 //
-//	n bytes   the header as it is stored
-//	n bytes   the header as it will be
+//	n bytes   the old header
+//	n bytes   the new header
 //	8 bytes   position of the journal from the frame start
 //	4 bytes   n
-//	4 bytes   CRC-32C of all these
+//	4 bytes   CRC-32C of all bytes before
 //	8 bytes   "b2header"
 //
-// with big-endian integers. After the header is written and synced the journal is removed, so that no two commits have
-// one. Opening looks for a journal where bytes follow the frame. When the stored header is a mixture of the two in the
-// journal, the new one counts: its index and trailer were synced before. When it is one of them, the journal has no
-// meaning.
+// with big-endian integers. After the header is written and synced, the journal is removed, so that two commits never
+// have one each. Opening looks for a journal if bytes follow the frame. If the stored header is a mixture of the two
+// headers, the new header is used, because its index and trailer were synced before. If it is one of the two, the
+// journal has no meaning.
 const (
 	sector        = 512
 	minHeader     = 87 // bytes of a header without metalayers
@@ -46,13 +46,13 @@ type Segment struct {
 	Aligned bool // offset 0 is the start of a sector; otherwise any offset may be one
 }
 
-// SyncError is an error after all was written.
+// SyncError is an error of a sync after a successful write.
 type SyncError struct{ error }
 
 // Unwrap returns the error.
 func (e SyncError) Unwrap() error { return e.error }
 
-// Write writes b at off of the segment and waits until it will last. An error after the write is a SyncError.
+// Write writes b at off of the segment and syncs it. An error of the sync is a SyncError.
 func (s *Segment) Write(b []byte, off int64) error {
 	if _, err := s.WriteAt(b, off); err != nil {
 		return err
@@ -67,7 +67,7 @@ func (s *Segment) Write(b []byte, off int64) error {
 }
 
 // ReplaceHeader writes a header over another one, with a journal if a crash could tear the write. left is an error if
-// the journal cannot be removed: the stored frame is right, but must not be edited as long as the journal exists.
+// the journal cannot be removed: the stored frame is valid, but must not be edited while the journal exists.
 func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
 	if s.NoSync || s.Aligned && len(head) <= sector {
 		return nil, s.Write(head, 0)
@@ -98,7 +98,7 @@ func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
 	return s.removeJournal(pos, int64(len(j))), err
 }
 
-// appendJournal returns the journal at pos of two headers.
+// appendJournal returns a journal at pos with two headers.
 func appendJournal(was, head []byte, pos int64) []byte {
 	j := append(append(make([]byte, 0, 2*len(head)+JournalSuffix), was...), head...)
 	j = binary.BigEndian.AppendUint64(j, uint64(pos))
@@ -125,7 +125,7 @@ func crosses(was, is []byte, aligned bool) bool {
 	return first >= 0 && first/sector != last/sector
 }
 
-// removeJournal cuts off the journal of n bytes, or else writes over its magic.
+// removeJournal truncates the journal of n bytes, or if that fails overwrites its magic.
 func (s *Segment) removeJournal(pos, n int64) error {
 	err := s.Truncate(pos)
 	if err != nil {
@@ -174,7 +174,7 @@ func FindJournal(src io.ReaderAt, size int64) (*Journal, error) {
 }
 
 // ReplayJournal completes an interrupted header write of a frame that is opened for editing, removes the journal, and
-// returns the size of the storage, which was size.
+// returns the new size of the storage. size is the size before.
 func (s *Segment) ReplayJournal(size int64) (int64, error) {
 	j, err := FindJournal(s.Bytes, size)
 	if err != nil || j == nil {
@@ -188,7 +188,7 @@ func (s *Segment) ReplayJournal(size int64) (int64, error) {
 	return j.pos, s.Truncate(j.pos)
 }
 
-// WithHeader returns the source src in which the first bytes are those of the journal's new header.
+// WithHeader returns src with the new header of the journal as its first bytes.
 func (j *Journal) WithHeader(src io.ReaderAt) io.ReaderAt {
 	return overlay{src, j.Head}
 }

@@ -19,29 +19,30 @@ import (
 // Lock keeps the processes that use a frame from disturbing each other. It is C-Blosc2's protocol: a file beside a
 // contiguous frame, NAME.b2lock, or in the directory of a sparse one, .b2lock,
 //
-//	bytes 0-7    not used, or not there; where the system locks ranges of bytes, byte 0 is what is locked
+//	bytes 0-7    not used, or missing; if the operating system locks ranges of bytes, byte 0 is locked
 //	bytes 8-15   number of times the lock was taken for editing, in the byte order of the machine; 0 if missing
 //
-// on which processes take a lock of the system: readers share it, an editor has it alone. The editor adds one to the
-// counter before it writes anything. If the counter differs from the one seen last, the frame may have changed.
+// on which processes take a lock of the operating system: a shared one for reading, an exclusive one for editing. An
+// editor increments the counter before it writes anything. If the counter has changed, the frame may have changed.
 //
-// All goroutines of one handle have one Lock. While a batch has it for editing, they go on reading the states from
-// before. To change a shared lock into that of an editor, or back, it is given up for a moment, in which another
-// process may edit what a goroutine is reading: Intact notices that.
+// All goroutines of one handle have one Lock. While a batch holds it for editing, they continue to read earlier states.
+// Changing a shared lock into an exclusive one, or back, releases it for a moment, in which another process may edit
+// bytes that a goroutine is reading. Intact detects that.
 //
-// No goroutine waits inside the operating system for the lock, which could not be interrupted: take tries repeatedly.
+// No goroutine waits for the lock inside the operating system, where a context could not interrupt it: take tries
+// repeatedly.
 //
-// A nil *Lock is that of a frame without locking. Its methods do nothing.
+// A nil *Lock is the lock of a frame without locking. Its methods do nothing.
 type Lock struct {
 	path string
 	File *os.File
 
 	mu      sync.Mutex // never held while waiting
-	seq     uint64     // the counter as the current state has it
-	epoch   uint64     // of the states that other processes have not written over
+	seq     uint64     // the counter of the current state
+	epoch   uint64     // of the states that other processes have not overwritten
 	readers int
 	locked  bool // the lock of the operating system; readers may have lost it to an editor of another process
-	waiting bool // an editor waits for it; new readers let it go first
+	waiting bool // an editor waits for it, and new readers wait for the editor
 	writer  bool
 }
 
@@ -49,8 +50,8 @@ type Lock struct {
 type User interface {
 	// Closed returns an error if the frame is closed.
 	Closed() error
-	// Follow makes the stored state the current one, and reports whether it is another one than before, which then has
-	// this epoch. edit reports whether the lock is held for editing.
+	// Follow makes the stored state the current one, and reports whether it differs from the previous one. A new state
+	// has this epoch. edit reports whether the lock is held for editing.
 	Follow(edit bool, epoch uint64) (changed bool, err error)
 }
 
@@ -82,7 +83,7 @@ func LockName(name string, sparse bool) string {
 }
 
 // OpenLock opens the lock file of a frame, and creates it if it does not exist. r is the directory of a sparse frame,
-// else nil. With edit the counter can be written.
+// or nil. With edit, the counter can be written.
 func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
 	l := &Lock{path: LockName(name, r != nil)}
 	in, file := Directory(sys), l.path
@@ -105,8 +106,8 @@ func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
 	return l, nil
 }
 
-// openLockFile opens a regular file, but not through a symbolic link, or creates it. It does not open before lstat has
-// seen a regular file, and returns no other file than that: opening a device may have effects.
+// openLockFile opens or creates a regular file, but not through a symbolic link. It opens only a file that lstat
+// reports as regular, because opening a device may have effects, and returns an error for any other file.
 func openLockFile(in Directory, name string, edit bool) (File, error) {
 	flag := os.O_RDONLY | noFollow
 	if edit {
@@ -160,7 +161,7 @@ func (l *Lock) count() (uint64, error) {
 	return 0, l.error(err)
 }
 
-// Begin takes the lock for opening the frame, which may write when it is opened for editing; End gives it back.
+// Begin takes the lock for opening the frame. Opening for editing may write. End releases it.
 func (l *Lock) Begin(ctx context.Context, edit bool) error {
 	if l == nil {
 		return nil
@@ -173,14 +174,14 @@ func (l *Lock) Begin(ctx context.Context, edit bool) error {
 	return err
 }
 
-// End ends what Begin began.
+// End undoes Begin.
 func (l *Lock) End() {
 	if l != nil {
 		UnlockFile(l.File)
 	}
 }
 
-// Close gives up the lock and the system's lock, if it is held.
+// Close releases the lock of the operating system, if it is held, and closes the file.
 func (l *Lock) Close() {
 	if l != nil {
 		l.mu.Lock()
@@ -189,7 +190,7 @@ func (l *Lock) Close() {
 	}
 }
 
-// Held reports whether this handle has the system's lock.
+// Held reports whether this handle has the lock of the operating system.
 func (l *Lock) Held() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -203,7 +204,7 @@ func (l *Lock) InUse() bool {
 	return l.readers != 0 || l.locked || l.writer || l.waiting
 }
 
-// Share takes the lock for reading, and follows what other processes have done.
+// Share takes the lock for reading, and follows the edits of other processes.
 func (l *Lock) Share(ctx context.Context, u User) error {
 	if l == nil {
 		return nil
@@ -245,13 +246,13 @@ func (l *Lock) shareNew(u User) (bool, error) {
 	return true, err
 }
 
-// release gives the lock of the operating system up.
+// release releases the lock of the operating system.
 func (l *Lock) release() {
 	l.locked = false
 	UnlockFile(l.File)
 }
 
-// Unshare ends what Share began.
+// Unshare undoes Share.
 func (l *Lock) Unshare() {
 	if l == nil {
 		return
@@ -263,7 +264,7 @@ func (l *Lock) Unshare() {
 	}
 }
 
-// errorOf is an error of the lock, or that of a closed frame, where the file is closed too.
+// errorOf returns an error of the lock, or the error of a closed frame, whose lock file is closed, too.
 func (l *Lock) errorOf(u User, err error) error {
 	if closed := u.Closed(); closed != nil {
 		return closed
@@ -271,7 +272,7 @@ func (l *Lock) errorOf(u User, err error) error {
 	return l.error(err)
 }
 
-// follow makes the state that is stored when the counter is seq the current one. The system's lock is held.
+// follow makes the stored state, whose counter is seq, the current one. The lock of the operating system is held.
 func (l *Lock) follow(u User, seq uint64, edit bool) error {
 	changed, err := u.Follow(edit, l.epoch+1)
 	if err != nil {
@@ -284,8 +285,8 @@ func (l *Lock) follow(u User, seq uint64, edit bool) error {
 	return nil
 }
 
-// Edit takes the lock for editing, and follows what other processes have done. EndEdit must follow, also after an
-// error.
+// Edit takes the lock for editing, and follows the edits of other processes. The caller must call EndEdit, also after
+// an error.
 func (l *Lock) Edit(ctx context.Context, u User) error {
 	if l == nil {
 		return nil
@@ -297,7 +298,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 			return false, err
 		}
 		ok, err := TryLockFile(l.File, true)
-		// Where it fails, a shared lock is gone, too. Were it taken again before the next try, two processes that read
+		// If it fails, a shared lock is lost, too. Do not take that again before the next try: two processes that read
 		// and edit would keep each other from editing.
 		l.locked, l.writer, l.waiting = ok, ok, !ok && err == nil
 		return ok, err
@@ -325,7 +326,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 	return l.follow(u, seq+1, true)
 }
 
-// EndEdit ends what Edit began, also when that failed.
+// EndEdit undoes Edit, even if that failed.
 func (l *Lock) EndEdit() {
 	if l == nil {
 		return
@@ -341,7 +342,7 @@ func (l *Lock) EndEdit() {
 	}
 }
 
-// shareAgain tries to take the lock for the readers of this handle, after an editor of this handle has had it.
+// shareAgain tries to take the lock for the readers of this handle, after an editor of this handle has released it.
 func (l *Lock) shareAgain() {
 	l.locked = false
 	if l.readers > 0 {
@@ -350,7 +351,7 @@ func (l *Lock) shareAgain() {
 	}
 }
 
-// Intact reports whether no other process may have written over the state of an epoch while it was read.
+// Intact reports whether no other process can have overwritten the state of an epoch while it was read.
 func (l *Lock) Intact(u User, epoch uint64) (bool, error) {
 	if l == nil {
 		return true, nil

@@ -15,5 +15,5 @@ func TryLockFile(*os.File, bool) (bool, error) { return false, errors.ErrUnsuppo
 
 func countNames(*os.File) (uint64, error) { return 0, errors.ErrUnsupported }
 
-// UnlockFile gives the lock on a file up.
+// UnlockFile releases the lock on a file.
 func UnlockFile(*os.File) error { return nil }

@@ -11,8 +11,8 @@ import (
 // CanLock reports whether this system has locks of files.
 const CanLock = true
 
-// TryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
-// others hold it. Then the one that f had is gone, too.
+// TryLockFile takes the lock of the operating system on a file, in place of the lock that f has. If others hold it, it
+// returns false, and f has no lock.
 func TryLockFile(f *os.File, exclusive bool) (bool, error) {
 	how := syscall.LOCK_SH
 	if exclusive {
@@ -26,7 +26,7 @@ func TryLockFile(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
-// countNames returns the number of names that a file has: one, and one more for each hard link.
+// countNames returns the number of names of a file: 1, and 1 more for each other hard link.
 func countNames(f *os.File) (uint64, error) {
 	fi, err := f.Stat()
 	if err != nil {
@@ -35,7 +35,7 @@ func countNames(f *os.File) (uint64, error) {
 	return uint64(fi.Sys().(*syscall.Stat_t).Nlink), nil
 }
 
-// UnlockFile gives the lock on a file up.
+// UnlockFile releases the lock on a file.
 func UnlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
 func flock(f *os.File, how int) error {

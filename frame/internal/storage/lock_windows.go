@@ -10,14 +10,14 @@ import (
 // CanLock reports whether this system has locks of files.
 const CanLock = true
 
-// TryLockFile takes the lock of the operating system on a file, in place of the one that f has, or returns false if
-// others hold it. Then the one that f had is gone, too.
+// TryLockFile takes the lock of the operating system on a file, in place of the lock that f has. If others hold it, it
+// returns false, and f has no lock.
 func TryLockFile(f *os.File, exclusive bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if exclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	UnlockFile(f) // else it would be in its own way; fails when there is none
+	UnlockFile(f) // f would wait for its own lock; fails if there is none
 	err := withHandle(f, func(h windows.Handle) error {
 		return windows.LockFileEx(h, flags, 0, 1, 0, new(windows.Overlapped))
 	})
@@ -27,14 +27,14 @@ func TryLockFile(f *os.File, exclusive bool) (bool, error) {
 	return err == nil, err
 }
 
-// countNames returns the number of names that a file has: one, and one more for each hard link.
+// countNames returns the number of names of a file: 1, and 1 more for each other hard link.
 func countNames(f *os.File) (uint64, error) {
 	var info windows.ByHandleFileInformation
 	err := windows.GetFileInformationByHandle(windows.Handle(f.Fd()), &info)
 	return uint64(info.NumberOfLinks), err
 }
 
-// UnlockFile gives the lock on a file up.
+// UnlockFile releases the lock on a file.
 func UnlockFile(f *os.File) error {
 	return withHandle(f, func(h windows.Handle) error {
 		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))

@@ -7,8 +7,8 @@ import (
 	"unsafe"
 )
 
-// Mapped is the Bytes of a file that is only read and that the system maps into memory. Bytes after the end that the
-// file had when it was opened are read. The memory stays until the Mapped is closed and its last reader has ended.
+// Mapped is the Bytes of a file that is only read and that the system maps into memory. Bytes after the end of the file
+// at the time of opening are read. The memory is unmapped when the Mapped is closed and its last reader has ended.
 type Mapped struct {
 	ReadOnlyFile
 	mem  []byte
@@ -38,7 +38,7 @@ func Map(b Bytes) Bytes {
 	return m
 }
 
-// View returns bytes [off, off+n), or nil when they are not all in memory.
+// View returns bytes [off, off+n), or nil if not all of them are in memory.
 func (m *Mapped) View(off, n int64) []byte {
 	if off < 0 || off > int64(len(m.mem)) || n > int64(len(m.mem))-off {
 		return nil
@@ -46,7 +46,7 @@ func (m *Mapped) View(off, n int64) []byte {
 	return m.mem[off : off+n : off+n]
 }
 
-// Pin keeps the memory until Unpin, and returns false when it is gone.
+// Pin keeps the memory until Unpin. It returns false if the memory is already unmapped.
 func (m *Mapped) Pin() bool {
 	for {
 		n := m.uses.Load()
@@ -59,7 +59,7 @@ func (m *Mapped) Pin() bool {
 	}
 }
 
-// Unpin ends what Pin began.
+// Unpin undoes Pin.
 func (m *Mapped) Unpin() error {
 	if m.uses.Add(-1) == 0 {
 		return unmapFile(m.mem)
@@ -70,8 +70,8 @@ func (m *Mapped) Unpin() error {
 // Uses returns the number of pins, and one more until the Mapped is closed.
 func (m *Mapped) Uses() int64 { return m.uses.Load() }
 
-// Fault reports whether a recovered panic is a fault inside the memory, and at which byte: the system could not provide
-// it, as the file was truncated or the disk fails. Such panics need debug.SetPanicOnFault.
+// Fault reports whether a recovered panic is a fault inside the memory, because the file was truncated or the disk
+// fails, and returns the offset. It needs debug.SetPanicOnFault.
 func (m *Mapped) Fault(p any) (off uintptr, ok bool) {
 	fault, ok := p.(interface {
 		runtime.Error
@@ -85,7 +85,7 @@ func (m *Mapped) Fault(p any) (off uintptr, ok bool) {
 	return off, off < uintptr(len(m.mem))
 }
 
-// Close closes the file. The memory goes with its last reader.
+// Close closes the file. The last reader unmaps the memory.
 func (m *Mapped) Close() error {
 	err := m.ReadOnlyFile.Close()
 	if e := m.Unpin(); err == nil {

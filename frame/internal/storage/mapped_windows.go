@@ -13,7 +13,7 @@ func mapFile(f *os.File, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer windows.CloseHandle(h) // the memory keeps it
+	defer windows.CloseHandle(h) // the memory remains mapped
 	addr, err := windows.MapViewOfFile(h, windows.FILE_MAP_READ, 0, 0, uintptr(n))
 	if err != nil {
 		return nil, err
@@ -23,6 +23,6 @@ func mapFile(f *os.File, n int) ([]byte, error) {
 }
 
 func unmapFile(mem []byte) error {
-	// Safe: mem is what mapFile returned; its address is only passed on.
+	// Safe: mapFile returned mem, and its address is only passed on.
 	return windows.UnmapViewOfFile(uintptr(unsafe.Pointer(unsafe.SliceData(mem))))
 }

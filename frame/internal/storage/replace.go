@@ -11,21 +11,21 @@ import (
 	"time"
 )
 
-// tempSuffix ends the names of TempName.
+// tempSuffix is the end of the names that tempName returns.
 const tempSuffix = ".tmp"
 
 // tempName returns a name for a temporary file in a directory.
 func tempName() string { return fmt.Sprintf("%016x%s", rand.Uint64(), tempSuffix) }
 
-// IsTemp reports whether ReplaceFile gives temporary files such a name.
+// IsTemp reports whether name may be that of a temporary file of ReplaceFile.
 func IsTemp(name string) bool {
 	digits, ok := strings.CutSuffix(name, tempSuffix)
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
 }
 
 // ReplaceFile writes data to a temporary file in the directory dir of r, and renames it to name, which may exist. So
-// name has its old content or all of data, whatever happens, and any number of processes may replace it at the same
-// time. The directory that gets the name is not synced.
+// the file has its old content or all of data, even after a crash, and any number of processes may replace it at the
+// same time. The directory of name is not synced.
 func ReplaceFile(r Root, dir, name string, data []byte, noSync bool) error {
 	temp := dir + "/" + tempName()
 	f, err := r.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -46,8 +46,8 @@ func ReplaceFile(r Root, dir, name string, data []byte, noSync bool) error {
 }
 
 // RemoveDir removes a directory of r and the files in it, also files that other processes create during the call. When
-// it returns, no process can rename a file of the directory any more. It is no error if the directory does not exist.
-// Of a link or a file it removes only the name.
+// it returns, no process can rename a file of the directory any more. If the directory does not exist, it returns nil.
+// If dir is a link or a file, it removes only that.
 func RemoveDir(ctx context.Context, r Root, dir string) error {
 	if fi, err := r.Lstat(dir); err == nil && !fi.IsDir() { // a link must not lead to other files
 		return r.Remove(dir)
@@ -65,7 +65,7 @@ func RemoveDir(ctx context.Context, r Root, dir string) error {
 		switch {
 		case err == nil || errors.Is(err, fs.ErrNotExist):
 			return nil
-		case !errors.Is(err, fs.ErrExist): // not for the reason that the directory is not empty
+		case !errors.Is(err, fs.ErrExist): // another reason than a directory that is not empty
 			return err
 		}
 		select {

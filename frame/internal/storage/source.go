@@ -14,20 +14,21 @@ type Source interface {
 	Size() int64
 }
 
-// Refresher is what a Source may have besides: it asks for the size that the stored bytes have now.
+// Refresher is an optional interface of a Source: it updates the size of the stored bytes.
 type Refresher interface {
 	Refresh(ctx context.Context) error
 }
 
-// RangeReader is what a Source may have besides: it reads many ranges with few requests. See frame.Source.
+// RangeReader is an optional interface of a Source: it reads many ranges with few requests. See frame.Source.
 type RangeReader interface {
 	ReadRanges(ctx context.Context, want []ranges.Range, got func(i int, at int64, b []byte) error) error
 }
 
-// Gapper is what a RangeReader may have besides: the largest gap between two ranges that ReadRanges reads with them.
+// Gapper is an optional interface of a RangeReader: Gap returns the largest gap between two ranges that ReadRanges
+// reads with them.
 type Gapper interface{ Gap() int64 }
 
-// ChunkFiles is what the Source of a sparse frame has besides: it returns the offset of a chunk file.
+// ChunkFiles is an optional interface of a Source, for a sparse frame: it returns the offset of a chunk file.
 type ChunkFiles interface{ ChunkOffset(n int64) int64 }
 
 // Ranges returns the source of src if it is a RangeReader, or nil.
@@ -39,13 +40,13 @@ func Ranges(src io.ReaderAt) RangeReader {
 	return nil
 }
 
-// SourceBytes is a Source as Bytes that are only read. Its methods without a context wait as long as the source does.
+// SourceBytes is a Source as read-only Bytes. Its methods without a context wait as long as the source does.
 type SourceBytes struct{ src Source }
 
 // FromSource returns the bytes of src. Close does nothing.
 func FromSource(src Source) *SourceBytes { return &SourceBytes{src} }
 
-// FromReader returns the first size bytes of r. A context is looked at before each read. Close does nothing.
+// FromReader returns the first size bytes of r. Each read checks its context first. Close does nothing.
 func FromReader(r io.ReaderAt, size int64) *SourceBytes { return FromSource(readerSource{r, size}) }
 
 // ReadAt implements io.ReaderAt.
@@ -61,10 +62,10 @@ func (s *SourceBytes) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// Size returns the size that the source knows.
+// Size returns the size of the source.
 func (s *SourceBytes) Size() (int64, error) { return s.src.Size(), nil }
 
-// Files returns the source if it is that of a sparse frame, or nil.
+// Files returns the source if it is the source of a sparse frame, or nil.
 func (s *SourceBytes) Files() ChunkFiles {
 	f, _ := s.src.(ChunkFiles)
 	return f
@@ -121,13 +122,13 @@ func Bind(ctx context.Context, src io.ReaderAt) io.ReaderAt {
 	return new(Bound).Bind(ctx, src)
 }
 
-// Unbind forgets the context and the source.
+// Unbind removes the context and the source.
 func (b *Bound) Unbind() { b.ctx, b.src = nil, nil }
 
 // ReadAt implements io.ReaderAt.
 func (b *Bound) ReadAt(p []byte, off int64) (int, error) { return b.src.ReadAtContext(b.ctx, p, off) }
 
-// Canceled returns the error of the context that r was bound to.
+// Canceled returns the error of the context to which r was bound.
 func Canceled(r io.ReaderAt) error {
 	if b, ok := r.(*Bound); ok {
 		return b.ctx.Err()

@@ -9,7 +9,7 @@ import (
 	"runtime"
 )
 
-// System is what storage in files and directories needs of the operating system. Tests have one that fails.
+// System is the part of the operating system that frames need. Tests use a System that fails.
 //
 // Its names come from the caller, and symbolic links in them are followed. Files inside an opened directory are reached
 // through a Root instead, which does not leave the directory.
@@ -22,17 +22,17 @@ type System interface {
 	Same(a, b fs.FileInfo) bool
 }
 
-// Root is an opened directory. Its names are those of files in the directory. It keeps to the directory that was
-// opened, even when another one gets the name.
+// Root is an opened directory. Its names are those of files in the directory. It continues to be the directory that was
+// opened if another one gets the name.
 type Root interface {
 	Directory
 	io.Closer
 	ReadDir(dir string) ([]fs.DirEntry, error) // sorted by name
 	Stat() (fs.FileInfo, error)                // of the directory
-	Sync(dir string) error                     // makes the names in dir last; "." is the directory itself
+	Sync(dir string) error                     // syncs the names in dir; "." is the directory itself
 }
 
-// Directory is what a System and a Root have in common. Neither Open with O_EXCL nor Rename, Remove and Lstat follow a
+// Directory has the common methods of System and Root. Open with O_EXCL, Rename, Remove and Lstat do not follow a
 // symbolic link at the end of a name.
 type Directory interface {
 	Open(name string, flag int, mode fs.FileMode) (File, error)
@@ -53,7 +53,7 @@ type File interface {
 	Sync() error
 }
 
-// ErrNotFile is the error for a name that leads to something else than a file.
+// ErrNotFile is the error for a name of something other than a file.
 var ErrNotFile = errors.New("not a regular file")
 
 // OS returns the operating system.
@@ -87,8 +87,8 @@ func (osSystem) Same(a, b fs.FileInfo) bool                { return os.SameFile(
 // osRoot is a directory of the operating system.
 type osRoot struct{ dir *os.Root }
 
-// Open follows a symbolic link only to a file in the directory, and not with O_EXCL. What is not a regular file is
-// ErrCorrupt: nothing else belongs there under the name of a file.
+// Open follows a symbolic link only to a file in the directory, and not with O_EXCL. It returns ErrCorrupt if the name
+// is not that of a regular file.
 func (r osRoot) Open(name string, flag int, mode fs.FileMode) (File, error) {
 	f, err := openKind(name, flag, fs.FileMode.IsRegular,
 		func(flag int) (*os.File, error) { return r.dir.OpenFile(name, flag, mode) },
@@ -121,7 +121,7 @@ func (r osRoot) ReadDir(dir string) ([]fs.DirEntry, error) {
 	return list, r.inDir(err)
 }
 
-// inDir returns an error of the os.Root with the name of the directory.
+// inDir adds the name of the directory to an error of the os.Root.
 func (r osRoot) inDir(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
@@ -134,8 +134,8 @@ func (r osRoot) inDir(err error) error {
 
 func regularOrDir(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() }
 
-// openKind opens a file whose mode fits. It checks the mode of the opened file, as the name may get another file at any
-// time, and does not wait for the other end of a named pipe.
+// openKind opens a file whose mode fits. It checks the mode of the opened file, because another file may get the name
+// at any time, and does not wait for the other end of a named pipe.
 func openKind(name string, flag int, fits func(fs.FileMode) bool, open func(flag int) (*os.File, error), stat func() (fs.FileInfo, error)) (File, error) {
 	if noWait == 0 { // open may wait
 		if fi, err := stat(); err == nil && flag&os.O_EXCL == 0 && !fits(fi.Mode()) {
@@ -162,20 +162,20 @@ func openKind(name string, flag int, fits func(fs.FileMode) bool, open func(flag
 	return f, nil
 }
 
-// SyncDir makes the entry of name in its directory last.
+// SyncDir syncs the entry of name in its directory.
 func SyncDir(sys System, name string, noSync bool) error {
-	if noSync || runtime.GOOS == "windows" { // there a directory cannot be synced
+	if noSync || runtime.GOOS == "windows" { // Windows cannot sync a directory
 		return nil
 	}
 	return SyncOpened(sys.Open(filepath.Dir(name), os.O_RDONLY, 0))
 }
 
-// SyncOpened syncs a directory that was just opened, and closes it. err is that of opening it.
+// SyncOpened syncs a directory that was just opened, and closes it. err is the error of opening it.
 func SyncOpened[F File](dir F, err error) error {
 	if err != nil {
 		return err
 	}
-	// Some systems cannot sync a directory; then there is nothing more to do.
+	// Some systems cannot sync a directory.
 	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
 		dir.Close()
 		return err

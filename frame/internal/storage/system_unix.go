@@ -7,11 +7,11 @@ import (
 	"syscall"
 )
 
-// noWait are the flags for opening a file without waiting for the other end, if it is a named pipe, and without taking
-// a terminal over.
+// noWait are the flags for opening a file without waiting for the other end of a named pipe, and without making a
+// terminal the controlling one.
 const noWait = syscall.O_NONBLOCK | syscall.O_NOCTTY
 
-// noFollow is the flag for not opening what a symbolic link leads to.
+// noFollow is the flag for not following a symbolic link.
 const noFollow = syscall.O_NOFOLLOW
 
 // mustWait reports whether a file could not be opened without waiting.

@@ -12,11 +12,11 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Temp is a new file or directory that has a temporary name beside its final one until it is published.
+// Temp is a new file or directory that has a temporary name, next to its final name, until it is published.
 type Temp struct {
 	Sys    System
-	Name   string // the final one
-	Temp   string // the temporary one; empty once it has the final one
+	Name   string // the final name
+	Temp   string // the temporary name; empty after publishing
 	NoSync bool
 	New    bool // no file or directory may have the final name; otherwise it is replaced
 }
@@ -43,7 +43,7 @@ func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
 	return r, t, err
 }
 
-// newTemp calls create with temporary names, until one does not exist.
+// newTemp calls create with temporary names until one is free.
 func newTemp(sys System, name string, noSync bool, create func(temp string) error) (Temp, error) {
 	for {
 		t := Temp{Sys: sys, Name: name, Temp: fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), NoSync: noSync}
@@ -53,8 +53,8 @@ func newTemp(sys System, name string, noSync bool, create func(temp string) erro
 	}
 }
 
-// PublishFile gives the file b its name and returns it, opened again where the system does not rename open files. Where
-// that fails it returns b, which may be closed.
+// PublishFile renames the file b to its final name and returns it, reopened if the operating system cannot rename open
+// files. After an error it returns b, which may be closed.
 func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	if runtime.GOOS != "windows" {
 		return b, t.replace()
@@ -98,8 +98,8 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 	return r, err
 }
 
-// replace gives what has the temporary name the name of what it replaces, if anything is there. Only a file in place of
-// a file is replaced in one step.
+// replace renames the temporary file or directory to the final name, and replaces a file or directory there. Only a
+// file replaces a file in one step.
 func (t *Temp) replace() error {
 	fi, err := t.Sys.Lstat(t.Name)
 	tempInfo, tempErr := t.Sys.Lstat(t.Temp)
@@ -128,7 +128,7 @@ func (t *Temp) replace() error {
 		return err
 	}
 	if old != "" {
-		t.Sys.RemoveAll(old) // what stays is only waste
+		t.Sys.RemoveAll(old) // the rest only takes space
 	}
 	if err := SyncDir(t.Sys, t.Name, t.NoSync); err != nil {
 		return err

@@ -2,7 +2,7 @@ package lazy
 
 import "github.com/goblosc/blosc2/meta"
 
-// compare is a comparison. is tells the result from -1, 0 or 1, or 2 if one of the items is NaN.
+// compare is a comparison. is returns the result for the order of two items: -1, 0 or 1, or 2 if one of them is NaN.
 func compare(is func(c int) bool) function {
 	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 		x, y := args[0].d, args[1].d

@@ -301,7 +301,7 @@ func (p *parser) atom(depth int) (*node, error) {
 	return p.node(at, n)
 }
 
-// list parses what follows an opening parenthesis or bracket: an expression, or a tuple or list.
+// list parses the text after an opening parenthesis or bracket: an expression, or a tuple or list.
 func (p *parser) list(at, depth int) (*node, error) {
 	end, isTuple := ")", false
 	if p.text[p.at-1] == '[' {

@@ -14,8 +14,9 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 )
 
-// An Array is an open object, batch or list array of python-blosc2 (.b2b): a list of items of any type, some of
-// which may be grouped into batches. It is safe for concurrent use.
+// An Array is an open object, batch or list array of python-blosc2 (.b2b): a list of items of any type, which may be
+// grouped into batches. It is safe for concurrent use. Errors of methods with a context wrap ErrBounds for an item,
+// batch or block that does not exist, ErrCorrupt, ErrTooLarge or fs.ErrClosed, or are errors of reading.
 type Array struct {
 	f       *frame.Frame
 	kind    Kind
@@ -198,7 +199,8 @@ func (o *Array) Batches() int {
 	return len(o.batches.Load().ends)
 }
 
-// BatchRange returns the numbers of the first item of a batch and of the item after its last one.
+// BatchRange returns the numbers of the first item of a batch and of the item after its last one. The error wraps
+// ErrBounds.
 func (o *Array) BatchRange(i int) (start, stop int64, err error) {
 	if n := o.Batches(); i < 0 || i >= n {
 		return 0, 0, fmt.Errorf("objects: batch %d of %d: %w", i, n, ErrBounds)
@@ -228,8 +230,8 @@ func (o *Array) Item(ctx context.Context, i int64, v any) error {
 	return nil
 }
 
-// Items returns the items start to stop-1 with their numbers, decoded as meta.Unmarshal does for an any. It holds one
-// chunk or block at a time.
+// Items ranges over the items start to stop-1, decoded as meta.Unmarshal does for an any. It holds one chunk or block
+// at a time. The first error ends the loop.
 func (o *Array) Items(ctx context.Context, start, stop int64) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
 		if err := o.checkRange(start, stop); err != nil {
@@ -269,11 +271,11 @@ func (o *Array) Blocks(ctx context.Context, batch int) (int, error) {
 	return info.Blocks, err
 }
 
-// ArrowSchema returns the schema of the Arrow streams, and whether the blocks are such streams. Items and Item return
-// errors.ErrUnsupported for them.
+// ArrowSchema returns the schema of the Arrow streams, and reports whether the blocks are Arrow streams. Item, Items
+// and Each then return errors.ErrUnsupported. Do not change the schema.
 func (o *Array) ArrowSchema() (schema []byte, ok bool) { return o.schema, o.arrow }
 
-// Close closes the frame.
+// Close closes the frame. A second Close does nothing.
 func (o *Array) Close() error { return o.f.Close() }
 
 // Decode decodes the MessagePack of an item of the array into the value that v points to, as meta.Unmarshal does. The
@@ -286,8 +288,9 @@ func (o *Array) Decode(raw []byte, v any) error {
 	return nil
 }
 
-// Each calls see with the MessagePack of the items start to stop-1 and their numbers. see must not retain it. Decode
-// decodes it. The error wraps ErrBounds, before the first call, if one of the items does not exist.
+// Each calls see with the number and the MessagePack of each of the items start to stop-1. see must not retain raw,
+// which Decode decodes. An error of see ends the calls, and Each returns it. If an item does not exist, Each returns an
+// error that wraps ErrBounds and makes no call.
 func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
 	if err := o.checkRange(start, stop); err != nil {
 		return err

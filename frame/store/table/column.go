@@ -30,8 +30,8 @@ type Column struct {
 	mask  *ndarray.Array // true for values that are not null; nil = none is null
 }
 
-// Column opens a column. The error wraps fs.ErrNotExist if there is none with that name, and ErrCorrupt if the column
-// is shorter than the table or has another type than the schema says.
+// Column opens a column. The error wraps fs.ErrNotExist if there is no column with that name, or ErrCorrupt if the
+// column is shorter than the table or does not have the type in the schema.
 func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
 	i := slices.IndexFunc(t.columns, func(c ColumnInfo) bool { return c.Name == name })
 	if i < 0 {
@@ -102,7 +102,7 @@ func (c *Column) checkArray() error {
 	return c.checkType(c.array, want, dims)
 }
 
-// checkType compares the dtype and the number of dimensions of an array with what they should be.
+// checkType compares the dtype and the number of dimensions of an array with the required ones.
 func (c *Column) checkType(a *ndarray.Array, want meta.DType, dims int) error {
 	d := a.DType()
 	if d.Kind != want.Kind || want.Size > 0 && d.Size != want.Size || len(a.Shape()) != dims {
@@ -181,7 +181,7 @@ func (c *Column) Text() (ends, text *ndarray.Array) {
 func (c *Column) Objects() *objects.Array { return c.items }
 
 // Stored returns where the rows start to stop-1 are stored, in order: ranges from, to of stored rows, without the
-// deleted rows between them. Without deleted rows it is one range; if a row does not exist, it is empty. The ranges
+// deleted rows between them. Without deleted rows it yields one range, and if a row does not exist none. The ranges
 // refer to the results of Array, Text and Objects.
 func (c *Column) Stored(start, stop int64) iter.Seq2[int64, int64] {
 	if start < 0 || stop > c.rows.Live {

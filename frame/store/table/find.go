@@ -25,7 +25,8 @@ const (
 
 // Find returns the numbers of the rows for which the comparison of the value with v is true, in order: for Less, the
 // rows whose value is less than v. No comparison with a null is true, and with a NaN only NotEqual is. T is a type that
-// Read accepts for the column, which must not be of kind ndarray.
+// Read accepts for the column. The error wraps ErrType for another type and for a column of kind ndarray, or is an
+// error of Read.
 //
 // If the table has a summary of the column, with the smallest and the largest value of each segment of rows, Find reads
 // only the segments that may hold such values. It ignores a summary that is stale.

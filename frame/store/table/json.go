@@ -35,7 +35,7 @@ func parseJSON(text []byte) (any, error) {
 	return v, err
 }
 
-// fail returns the error of text that is not what is wanted.
+// fail returns the error for unexpected text.
 func (p *jsonParser) fail(want string) error {
 	return faults.Corruptf("JSON: no %s at byte %d of %d", want, p.pos, len(p.text))
 }
@@ -109,7 +109,7 @@ func (p *jsonParser) value() (any, error) {
 	return jsonNumber(word), nil
 }
 
-// elements reads what is between brackets, of which the first is next. read reads an element.
+// elements reads the elements between brackets. The opening bracket is next. read reads an element.
 func (p *jsonParser) elements(end byte, read func() error) error {
 	if p.depth++; p.depth > maxJSONDepth {
 		return p.fail("end of the nesting")
@@ -196,7 +196,7 @@ func (p *jsonParser) str() (string, error) {
 	return "", p.fail("end of the string")
 }
 
-// escaped reads a backslash, which is next, with what follows it.
+// escaped reads an escape sequence, whose backslash is next.
 func (p *jsonParser) escaped() (rune, error) {
 	rest := p.text[p.pos:]
 	if len(rest) < 2 {

@@ -35,7 +35,7 @@ func (m *memory) add(n int64) error {
 	return nil
 }
 
-// addRows counts rows with items of size bytes, of which each row has per. The product may overflow.
+// addRows counts rows of per items of size bytes each. The product may overflow.
 func (m *memory) addRows(n, per, size int64) error {
 	if per, size = max(per, 1), max(size, 1); n > math.MaxInt64/per/size {
 		return m.add(math.MaxInt64)
@@ -92,7 +92,7 @@ func inWindows(start, stop, most int64, read func(from, to int64) error) error {
 	return nil
 }
 
-// allItems is All for values of any size, of which it holds one.
+// allItems is All for values of any size. It holds one value.
 func allItems[T any](ctx context.Context, c *Column, yield func(T, error) bool) {
 	err := c.eachItem(ctx, 0, c.rows.Live, func(raw []byte) error {
 		var v T

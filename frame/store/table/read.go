@@ -24,7 +24,7 @@ import (
 //	ndarray              the type of the elements; the result has those of all rows, in C order
 //	list                 []E, where the items fit E by the rules of meta.Unmarshal, or []any
 //	struct, object       any type that the values fit by these rules, or any
-//	any kind             any: nil for null, else the type above of the same size; for ndarray a slice for each row
+//	any kind             any: nil for null, otherwise the type above of the same size; for ndarray a slice per row
 //
 // If T is not any, nulls look like values. For dictionaries and the kinds vlstring, vlbytes, list, struct and object
 // they are zero values. For other kinds they are the values that the file holds in their positions. Column.Nulls
@@ -68,8 +68,8 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	return out, nil
 }
 
-// All returns the values of all rows of a column, as Read does, in order. It holds a few thousand rows at a
-// time, or fewer if rows are large, and one row of a kind with values of any size.
+// All ranges over the values of all rows of a column, as Read returns them, in order. It holds a few thousand rows at a
+// time, or fewer if rows are large, and one row of a kind with values of any size. The first error ends the loop.
 func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if c.items != nil {
@@ -310,7 +310,7 @@ func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, er
 	return values, err
 }
 
-// readTimes returns the values of a timestamp column. The lowest number is no time, as in NumPy.
+// readTimes returns the values of a timestamp column. The lowest number is NaT, as in NumPy.
 func (c *Column) readTimes(ctx context.Context, start, stop int64) ([]time.Time, error) {
 	unit, ok := timeUnits()[c.info.Unit]
 	if !ok || c.info.Kind != "timestamp" {

@@ -12,12 +12,13 @@ import (
 // structWindow is the largest number of rows that Rows holds at a time.
 const structWindow = 4096
 
-// Rows returns the rows start to stop-1 as values of the struct type T. An exported field holds the column in its tag
-// `b2:"name"`, or without a tag the column of its own name. The tag "-" omits a field. T may have some of the columns.
+// Rows ranges over the rows start to stop-1 as values of the struct type T. An exported field holds the column in its
+// tag `b2:"name"`, or without a tag the column of its own name. The tag "-" omits a field. T may have some of the
+// columns.
 //
 // The type of a field is the one that Read has for the kind of the column and its size, any, or for values of any size
-// one that they fit by the rules of meta.Unmarshal. A pointer to such a type is nil for a null; other fields are then
-// zero. Rows holds up to 4096 rows at a time, and fewer if the values of a column would take more memory than its
+// a type that they fit by the rules of meta.Unmarshal. A pointer to such a type is nil for a null; other fields are
+// then zero. Rows holds up to 4096 rows at a time, and fewer if the values of a column would take more memory than its
 // stored bytes or MaxBytes allow. The error wraps ErrType for another type, fs.ErrNotExist for a column that does not
 // exist, and ErrTooLarge for a single value that is too large.
 func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, error] {

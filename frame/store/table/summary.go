@@ -67,7 +67,8 @@ type indexEntry struct {
 	} `msgpack:"target"`
 }
 
-// readSummary returns the summary of a column. If there is none that fits, it is zero: every row may match then.
+// readSummary returns the summary of a column. If no valid summary exists, it returns the zero summary, by which every
+// row may match.
 func readSummary[T cmp.Ordered](ctx context.Context, c *Column) (*summary[T], error) {
 	s := &summary[T]{}
 	if c.array == nil || c.info.Kind == "utf8" || c.info.Kind == "dictionary" {

@@ -17,7 +17,8 @@ import (
 )
 
 // A Table is an open table of python-blosc2 (CTable): columns of the same number of rows. Rows that were deleted are
-// left out and not counted. It is safe for concurrent use and valid until the store is closed.
+// left out and not counted. It is safe for concurrent use and valid until the store is closed. Errors of reading are
+// those of packages store, objects and ndarray.
 type Table struct {
 	s       *store.Store
 	key     string

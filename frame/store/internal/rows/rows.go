@@ -51,7 +51,7 @@ func Read(ctx context.Context, a *ndarray.Array) (*Set, error) {
 	return r, nil
 }
 
-// add appends the marks of rows, of which the first is start, a multiple of 64.
+// add appends the marks of rows. The first row is start, a multiple of 64.
 func (r *Set) add(part []bool, start int64) {
 	for i, live := range part {
 		if i%64 == 0 {
@@ -111,8 +111,8 @@ func (r *Set) Runs(start, stop int64) iter.Seq2[int64, int64] {
 	}
 }
 
-// runEnd returns the first stored row, starting at p, that is deleted if live is true, or else not deleted. Without
-// such a row it returns the number of stored rows, or more.
+// runEnd returns the first stored row, starting at p, that is deleted if live is true, and otherwise not deleted.
+// Without such a row it returns the number of stored rows, or more.
 func (r *Set) runEnd(p int64, live bool) int64 {
 	if r.bits == nil {
 		return r.Stored

@@ -32,12 +32,12 @@ func (s reader) ReadAtContext(ctx context.Context, p []byte, off int64) (int, er
 
 func (s reader) Size() int64 { return s.size }
 
-// RangeReader is what a frame.Source may have besides.
+// RangeReader is an optional interface of a frame.Source.
 type RangeReader interface {
 	ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error
 }
 
-// Section returns the size bytes of src from off on, which must exist. It is a RangeReader if src is one.
+// Section returns the size bytes of src that start at off. They must exist. It is a RangeReader if src is one.
 func Section(src Source, off, size int64) Source {
 	s := section{src, off, size}
 	if r, ok := src.(RangeReader); ok {

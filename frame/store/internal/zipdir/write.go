@@ -67,7 +67,7 @@ func (m *written) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, m.sum)
 }
 
-// low32 returns a number that fits 32 bits, or the mark of one that does not.
+// low32 returns a number if it fits 32 bits, and otherwise the mark for a larger number.
 func low32(n int64) uint32 { return uint32(min(n, math.MaxUint32)) }
 
 // Write writes bytes of the last member.

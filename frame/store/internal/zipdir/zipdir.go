@@ -83,7 +83,7 @@ func endOf(tail []byte) int {
 // no read if the directory is in the tail of the file, and otherwise one for up to 4 MiB. It does not read local
 // headers.
 //
-// Read also returns a source that is like src, but holds what was read in memory: the directory and the last member
+// Read also returns a source like src that holds the bytes that were read in memory: the directory and the last member
 // before it, if that is small.
 func Read(ctx context.Context, src source.Source, tail []byte, most int) ([]Member, source.Source, error) {
 	size := src.Size()
@@ -113,14 +113,14 @@ func Read(ctx context.Context, src source.Source, tail []byte, most int) ([]Memb
 	return members, w.source(), checkMembers(members, d)
 }
 
-// window is a source that holds the bytes from off on in memory.
+// window is a source that holds the bytes from off up in memory.
 type window struct {
 	source.Source
 	off int64
 	buf []byte
 }
 
-// ReadAtContext takes a range from memory if all of it is there.
+// ReadAtContext takes a range from memory if all of its bytes are in memory.
 func (w *window) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
 	if off < w.off || off-w.off > int64(len(w.buf))-int64(len(p)) {
 		return w.Source.ReadAtContext(ctx, p, off)
@@ -142,7 +142,7 @@ type rangedWindow struct {
 	whole source.RangeReader
 }
 
-// ReadRanges takes ranges from memory if all of their bytes are there.
+// ReadRanges takes ranges from memory if all of their bytes are in memory.
 func (w rangedWindow) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
 	var rest []frame.Range
 	var of []int
