@@ -12,7 +12,8 @@ import (
 // Coder is ready to use. It is safe for concurrent use. The fields must not change, and the Coder must not be copied,
 // after the first call.
 //
-// Every method returns ErrParam if a codec or filter is nil, has a reserved number, or the number of another one.
+// Every method returns ErrParam if a codec or filter is nil, has a reserved number, or has the number of another codec
+// or filter.
 type Coder struct {
 	Codecs      []codec.Codec // codecs besides the built-in ones, with numbers from 32 up
 	UserFilters []UserFilter  // filters besides those of the format, with numbers from 32 up

@@ -47,9 +47,9 @@ type Trial struct {
 	Cost   float64 // by which the goal compares: ns for a byte of data, or for Smallest stored bytes
 }
 
-// Tune returns the trials of a frame with the goal g if src is its only chunk. The first trial is the choice. Tune uses
-// the item size and the block size of p, and ignores its other fields. It returns no trials if all samples are
-// constant, or if src has less than 8 KiB. The error wraps ErrParam or ErrTooLarge.
+// Tune returns the trials that the goal g makes for a frame whose only chunk has the content src. The first trial is
+// the choice. Tune uses the item size and the block size of p, and ignores its other fields. It returns no trials if
+// all samples are constant, or if src has less than 8 KiB. The error wraps ErrParam or ErrTooLarge.
 func Tune(src []byte, p Params, g Goal) ([]Trial, error) {
 	err := g.Check()
 	if err == nil && g == 0 {

@@ -62,7 +62,7 @@ const (
 var (
 	// ErrCorrupt is returned for a stream that does not decode to the expected number of bytes.
 	ErrCorrupt = errs.ErrCorrupt
-	// ErrParam is returned by Parse for an unknown name.
+	// ErrParam is returned by Parse for an unknown name, and by NewSet for codecs that a Set cannot hold.
 	ErrParam = errs.ErrParam
 	// ErrIncompressible is returned if the stream does not fit in dst or is not shorter than src. Store src instead.
 	ErrIncompressible = errors.New("incompressible")

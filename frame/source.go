@@ -32,7 +32,7 @@ import (
 // want[i] that begin at byte at of the range. A range may arrive in several parts, in any order, but each byte once.
 // got does not retain b. ReadRanges stops at an error of got or of ctx, and returns it. An error of ReadRanges is
 // final: the read returns it. A read keeps up to 64 MiB of stored bytes that wait to be decoded, or MaxBytes if that is
-// less. A loop of [Frame.ReadChunk] keeps up to 16 MiB of them.
+// less. A loop of [Frame.ReadChunk] keeps about 8 MiB of them for its next calls.
 //
 // If it also has the method
 //

@@ -390,12 +390,13 @@ func (a *Array) source() (*Array, *selection.Mapping) { return a, nil }
 // NBytes returns the size of all items in bytes, without padding.
 func (a *Array) NBytes() int64 { return a.Size() * int64(a.itemSize) }
 
-// CBytes returns the size of the compressed chunks in bytes. Dead bytes of earlier edits count until Compact.
+// CBytes returns the size of the compressed chunks in bytes. In one file, it includes the dead bytes of earlier edits
+// until Compact.
 func (a *Array) CBytes() int64 { return a.f.Info().CBytes }
 
-// Verify decodes the whole array and compares it with its checksums, if it has some. It calls report for each fault and
-// continues if report returns nil. Otherwise Verify returns that error. With a nil report it returns the first fault.
-// See [frame.Frame.Verify].
+// Verify decodes the whole array and compares it with its checksums, if it has some. It calls report for each fault. If
+// report returns an error, Verify returns it. With a nil report, Verify returns the first fault. See
+// [frame.Frame.Verify].
 func (a *Array) Verify(ctx context.Context, report func(error) error) error {
 	if report == nil {
 		report = func(err error) error { return err }

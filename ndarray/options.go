@@ -82,8 +82,8 @@ type CreateOptions struct {
 	Concurrency int
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
 	Locking bool
-	// MaxMemory is for Copy: the memory in bytes that it takes while it reads items and compresses them again, unless
-	// a few chunks have more. Half of it is for what the garbage collector has not freed yet. A larger Concurrency
+	// MaxMemory is for Copy: the memory in bytes that it takes while it reads items and compresses them again, unless a
+	// few chunks have more. Half of it is for memory that the garbage collector has not freed yet. A larger Concurrency
 	// leaves less of it for items. 0 selects 32 MiB of items, besides the chunks.
 	MaxMemory int64
 	// NoSync makes commits return before the disk has the data. A power failure may then damage the file. NoSync has no
@@ -115,15 +115,15 @@ const (
 // OpenOptions are the options for opening an array. A nil *OpenOptions and zero fields select the defaults.
 //
 // A function returns ErrParam if a field that is set cannot apply to the call: NoSync to an array that is opened for
-// reading, and Mmap or Locking to an array that is not in a file or directory.
+// reading, Locking to an array that is not in a file or directory, and Mmap to a call other than Open.
 type OpenOptions struct {
 	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
 	Concurrency int
 	// Cache is the size of a cache of decoded blocks, in bytes, for later reads of neighboring items. 0 selects no
 	// cache. See frame.OpenOptions.Cache.
 	Cache int64
-	// Mmap maps a file into memory. Use it only for files that no process edits in place or truncates. It has no effect
-	// on sparse frames, and on systems without such mappings. See frame.OpenOptions.Mmap.
+	// Mmap is for Open: it maps a file into memory. Use it only for files that no process edits in place or truncates.
+	// It has no effect on sparse frames, and on systems without such mappings. See frame.OpenOptions.Mmap.
 	Mmap bool
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
 	Locking bool

@@ -18,7 +18,7 @@ type Op uint8
 // The reductions, with the dtype of their results. They accept bools and numbers, including float16. All except OpSum,
 // OpProd, OpMean, OpStd and OpVar also accept dates and timedeltas.
 const (
-	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones, else the same dtype
+	OpSum          Op = iota // int64 for bools and signed integers, uint64 for unsigned ones, otherwise the same dtype
 	OpMin                    // the dtype of the items; NaN or NaT if any item is NaN or NaT
 	OpMax                    // like OpMin
 	OpMean                   // float64 for bools and integers, otherwise the dtype of the items
@@ -42,7 +42,7 @@ func (op Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(op))
 }
 
-// ReduceOptions are the options of Reduce. A nil *ReduceOptions reduces all axes.
+// ReduceOptions are the options of Reduce, ReduceInto, ReduceAll and Quantiles. A nil *ReduceOptions reduces all axes.
 //
 // With SkipNaN, reductions ignore items that are NaN or NaT, as NumPy's nansum, nanprod, nanmean, nanvar, nanstd,
 // nanmin and nanmax do: the sum of no other items is 0, their product is 1, and the other results are NaN or NaT.
