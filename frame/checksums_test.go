@@ -120,7 +120,7 @@ func checkedFrame(t testing.TB) []byte {
 	return b
 }
 
-// everything returns what a reader gets from a frame, read in three ways that must agree.
+// everything returns the content of a frame, read in three ways that must agree.
 func everything(b []byte) (string, error) {
 	f, err := OpenBytes(b, &OpenOptions{Verify: true, Concurrency: 1})
 	if err != nil {
@@ -369,7 +369,7 @@ func TestChecksumsCopy(t *testing.T) {
 	}
 }
 
-// FuzzChecksums puts any bytes in the place of the checksums, as they are stored or as their content.
+// FuzzChecksums replaces the checksums by any bytes, stored or as their content.
 func FuzzChecksums(f *testing.F) {
 	b := checkedFrame(f)
 	fr, err := OpenBytes(b, nil)
@@ -474,7 +474,8 @@ func (c *counting) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestChecksumsPartial reads one block of a large chunk: the first time all of it, later only what is needed.
+// TestChecksumsPartial reads one block of a large chunk: the first read reads the whole chunk, later ones only the
+// needed bytes.
 func TestChecksumsPartial(t *testing.T) {
 	p := make([]byte, 1<<20)
 	rng := newRand(1)

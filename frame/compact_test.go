@@ -316,7 +316,7 @@ func wasteful(t testing.TB, sparse bool) (*simulated.System, *model, *rand.Rand)
 		must(t, f.edit(context.Background(), func(b *Batch) error { return b.Insert(t.Context(), i, p) }))
 	}
 	must(t, f.Close())
-	if sparse { // what a commit that was cut short leaves
+	if sparse { // files of an interrupted commit
 		for _, name := range []string{"x/00000077.chunk", "x/" + indexFile + ".tmp"} {
 			g, err := s.Open(name, os.O_CREATE|os.O_RDWR, 0o666)
 			must(t, err)

@@ -405,7 +405,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheUsed counts what the cache saves, and that what is kept is taken without memory.
+// TestCacheUsed counts the decoded blocks that the cache saves, and checks that cached blocks are read without
+// allocating.
 func TestCacheUsed(t *testing.T) {
 	data := stamped(7, 16<<10)
 	o := &options{Cache: 8 << 10, Params: chunk.Params{TypeSize: 4, BlockSize: 1 << 10}, Concurrency: 1}

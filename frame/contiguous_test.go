@@ -308,7 +308,7 @@ func TestSpaceAppend(t *testing.T) {
 	for _, c := range []struct {
 		chunks  int
 		reopen  int     // number of commits after which the frame is opened again
-		most    float64 // size, as multiple of what is live
+		most    float64 // size, as a multiple of the live bytes
 		doesUpd bool    // replace chunks, too
 	}{
 		{10000, 0, 1.6, false},

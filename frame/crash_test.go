@@ -25,7 +25,7 @@ type op struct {
 	sync bool
 }
 
-// disk is a Storage that records what is done to it and fails when told to.
+// disk is a Storage that records its calls and fails on request.
 type disk struct {
 	Memory
 	log     []op
@@ -96,7 +96,7 @@ func diskFrame(t testing.TB, common int) (*disk, *Frame, *model) {
 	return d, f, m
 }
 
-// edit does a random batch and commits it. It returns the model of what it would be after.
+// edit makes a random batch and commits it. It returns the model of the new state.
 func edit(t testing.TB, rng *rand.Rand, f *Frame, m *model, common int) (*model, error) {
 	t.Helper()
 	b, err := f.Begin(context.Background())
@@ -181,7 +181,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crash builds what a disk may hold after a crash at any time in log, and checks it.
+// crash builds contents that a disk may have after a crash at any time in log, and checks them.
 func crash(t testing.TB, rng *rand.Rand, before []byte, log []op, old, next *model) int {
 	t.Helper()
 	synced := 0 // operations that are on disk for sure
@@ -242,7 +242,7 @@ func TestDiskErrors(t *testing.T) {
 		for failAt := 1; ; failAt++ {
 			rng := rand.New(rand.NewPCG(seed, 9))
 			d, f, m := diskFrame(t, common)
-			must(t, one(f).SetVLMeta("x", []byte("y"))) // not what is tested
+			must(t, one(f).SetVLMeta("x", []byte("y"))) // not tested here
 			m.vlmeta = set(m.vlmeta, "x", []byte("y"))
 			for range seed % 3 {
 				next, err := edit(t, rng, f, m, common)

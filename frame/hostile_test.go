@@ -353,7 +353,7 @@ func TestReadOnly(t *testing.T) {
 	}
 }
 
-// TestNotFrames opens what is no frame.
+// TestNotFrames opens files that are not frames.
 func TestNotFrames(t *testing.T) {
 	dir := t.TempDir()
 	empty := filepath.Join(dir, "empty")

@@ -276,7 +276,7 @@ func TestLockWaits(t *testing.T) {
 	})
 }
 
-// TestLockGap takes the lock while a handle gives it up for a moment, and edits what is being read there.
+// TestLockGap takes the lock while a handle releases it for a moment, and edits bytes that the handle is reading.
 func TestLockGap(t *testing.T) {
 	lockable(t, func(t *testing.T, name string, o *options) {
 		f, g := reopen(t, name, o), reopen(t, name, o)
@@ -390,7 +390,7 @@ func (p *countingPlan) Special(*engine.Visit, chunk.Special, []byte, int, int) e
 	return nil
 }
 
-// decodeAll reads what a plan needs of the newest state.
+// decodeAll decodes the blocks of a plan in the newest state.
 func decodeAll(f *Frame, p engine.ReadPlan) error {
 	v, err := f.Engine().View(context.Background())
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// model is what a frame should hold, kept in the plainest way.
+// model is the required content of a frame, in the plainest form.
 type model struct {
 	chunks    [][]byte
 	chunkSize int
@@ -105,7 +105,7 @@ func (m *model) check(t testing.TB, f *Frame, rng *rand.Rand) {
 	checkSpace(t, f)
 }
 
-// checkSpace checks that no two things share bytes: chunks, index and trailer, and what is free.
+// checkSpace checks that chunks, index, trailer and free space do not overlap.
 func checkSpace(t testing.TB, f *Frame) {
 	t.Helper()
 	c, ok := f.store.(*contiguous)

@@ -183,7 +183,7 @@ func TestRegions(t *testing.T) {
 	must(t, over.Close())
 }
 
-// TestRegionsReplaced puts other directories in the place of a layout: Refresh does not follow them.
+// TestRegionsReplaced replaces the directory of a layout: Refresh does not follow it.
 func TestRegionsReplaced(t *testing.T) {
 	switch runtime.GOOS {
 	case "windows", "js", "plan9", "wasip1":

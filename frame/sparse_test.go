@@ -252,7 +252,7 @@ func TestRefreshEdits(t *testing.T) {
 	}
 }
 
-// TestRefreshReplaced puts other files in the place of a frame.
+// TestRefreshReplaced replaces the files of a frame.
 func TestRefreshReplaced(t *testing.T) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")

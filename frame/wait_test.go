@@ -183,7 +183,7 @@ func TestWaitForLock(t *testing.T) {
 				t.Errorf("the lock is held: %+v", f.lock)
 			}
 		}
-		// A reader keeps what it has while an edit of the same handle gives up.
+		// A reader keeps its state if an edit of the same handle gives up waiting.
 		v, err := f.Engine().View(t.Context())
 		must(t, err)
 		release := holdLock(t, name, "read")

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// TestCosts checks what is learned from times.
+// TestCosts checks the latency and the bandwidth that are learned from times.
 func TestCosts(t *testing.T) {
 	o, err := (&Options{}).complete()
 	if err != nil {

@@ -307,7 +307,7 @@ func TestDirServer(t *testing.T) {
 	}
 }
 
-// TestDirErrors opens what is not a sparse frame.
+// TestDirErrors opens directories that are not sparse frames.
 func TestDirErrors(t *testing.T) {
 	stored := makeArray(t, []int64{8, 10, 10}, []int64{1, 10, 10}, []int64{1, 10, 10}, 0, false)
 	l, _ := dirLink(map[string][]byte{"chunks.b2frame": stored})

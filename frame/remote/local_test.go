@@ -12,7 +12,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// localSource is a frame.Source in memory that notes what is read. It reads one range at a time, as from a file.
+// localSource is a frame.Source in memory that records its reads. It reads one range at a time, as from a file.
 type localSource struct {
 	data []byte
 

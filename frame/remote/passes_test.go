@@ -57,7 +57,7 @@ func checkTime(t *testing.T, name string, a farArray, took time.Duration, size i
 	}
 }
 
-// checkPass checks what a call takes that reads all bytes.
+// checkPass checks the requests and bytes of a call that reads all bytes.
 func checkPass(t *testing.T, name string, a farArray, size int64, requests, latencies int, do func(context.Context, *ndarray.Array) error) {
 	t.Helper()
 	a.link.Stats()
@@ -191,7 +191,7 @@ func TestSaveLarge(t *testing.T) {
 	})
 }
 
-// TestChunkInfos counts what the headers of all chunks take. The loop may end early.
+// TestChunkInfos counts the requests and bytes for the headers of all chunks. The loop may end early.
 func TestChunkInfos(t *testing.T) {
 	stored := makeArray(t, []int64{256, 128, 128}, []int64{2, 64, 64}, []int64{2, 32, 64}, codec.Zstd, false)
 	far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {

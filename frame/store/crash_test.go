@@ -17,7 +17,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// state is what a store and its packed copy hold: a model.
+// state is a model of a store and its packed copy.
 type state struct {
 	exists bool
 	leaves map[string]string
@@ -66,7 +66,7 @@ func leavesOf(ctx context.Context, s *Store) (leaves, attrs map[string]string, e
 	return leaves, attrs, nil
 }
 
-// stored returns what the store with a name on a simulated disk holds.
+// stored returns the content of the store with a name on a simulated disk.
 func stored(ctx context.Context, sys *simulated.System, name string) (m state, err error) {
 	o := &OpenOptions{sys: sys}
 	s, err := Open(ctx, name, o)
@@ -128,7 +128,7 @@ func (p *editProgram) create(ctx context.Context) (next state, err error) {
 	return next, err
 }
 
-// edit makes a random edit and returns the model of what it leaves.
+// edit makes a random edit and returns the model of the new state.
 func (p *editProgram) edit(t testing.TB) (next state, err error) {
 	ctx := t.Context()
 	next = p.m.clone()

@@ -196,7 +196,7 @@ done:
 	CMPQ R11, before
 	JNE  found
 
-	// No match. If any match was wanted, the byte is a literal and the search goes on with the next position, until the
+	// No match. If any match would do, the byte is a literal and the search continues at the next position, until the
 	// block is full or at stop. A block that is full was flushed before the call, so the literal has room.
 nothing:
 	CMPQ R11, $2

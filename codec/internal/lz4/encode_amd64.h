@@ -364,7 +364,8 @@ longMatch:
 	CMPQ DX, outEnd
 	JHI  noRoom
 
-	// The token, and the last byte of the length: R9 becomes what the CX bytes of 255 before it leave. DX is their end.
+	// The token, and the last byte of the length: R9 becomes the rest of the length after the CX bytes of 255 before
+	// it. DX is their end.
 	ADDL $15, R8
 	MOVB R8, (R15)
 	SUBQ $15, R9

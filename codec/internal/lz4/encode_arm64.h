@@ -346,7 +346,8 @@ longMatch:
 	CMP  R21, R15
 	BHI  noRoom
 
-	// The token, and the last byte of the length: R17 becomes what the bytes of 255 before it leave. R15 is their end.
+	// The token, and the last byte of the length: R17 becomes the rest of the length after the bytes of 255 before it.
+	// R15 is their end.
 	ADD  $15, R10
 	MOVB R10, (R25)
 	SUB  $15, R17

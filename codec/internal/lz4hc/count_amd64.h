@@ -1,4 +1,4 @@
-// How far a match goes on. It is included, once in a text, where the next bytes are to be compared, with these defined:
+// The length of a match. Each kernel includes this file once, where the next bytes are to be compared, and defines:
 //
 //	HERE, THERE   indexes of the next byte at the position and at the candidate; both move on to the bytes that differ
 //	LIMIT         index where a match must end

@@ -42,7 +42,7 @@ func (o oracle) decode(src []byte, n int) ([]byte, error) {
 	return out, err
 }
 
-// form is what a frame is to have.
+// form describes a frame to be made.
 type form struct{ checksum, single bool }
 
 // encoders are those that encode made so far: they are large.

@@ -87,8 +87,7 @@ search:
 	MOVL $1, DX
 	LEAQ const_stepEvery(R8), DI
 
-	// Get the candidate from the table and put the index in its place. R8 is at most R10, so 10 bytes can be read
-	// there.
+	// Get the candidate from the table and replace it by the index. R8 is at most R10, so 10 bytes can be read there.
 position:
 	MOVQ (SI)(R8*1), AX
 	MOVQ AX, CX
@@ -107,7 +106,7 @@ position:
 	CMPL AX, (SI)(BX*1)
 	JEQ  found
 
-	// Nothing: go on.
+	// No match: continue with the next position.
 	CMPQ R8, DI
 	JCC  grow
 	ADDQ DX, R8

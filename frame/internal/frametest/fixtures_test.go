@@ -187,7 +187,7 @@ func same(t *testing.T, want, got *frame.Frame, all []byte) {
 	}
 }
 
-// describe returns what is said of a frame besides its content.
+// describe returns the description of a frame, without its content.
 func describe(f *frame.Frame, info frame.Info) string {
 	var b strings.Builder
 	j, _ := json.Marshal(info)

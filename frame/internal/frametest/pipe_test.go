@@ -19,7 +19,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
-// inTime fails if do takes long, and goes on where do waits for the other end of a pipe.
+// inTime fails the test if do takes long, and continues if do waits for the other end of a pipe.
 func inTime(t *testing.T, what string, pipe string, do func()) {
 	t.Helper()
 	done := make(chan struct{})
@@ -128,7 +128,7 @@ func TestPipeRace(t *testing.T) {
 	frameHolds(t, dir, 1)
 }
 
-// TestPipes puts named pipes in the place of files. Opening must return an error; a read would wait forever.
+// TestPipes replaces files by named pipes. Opening must return an error; a read would wait forever.
 func TestPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	must(t, syscall.Mkfifo(pipe, 0o600))
