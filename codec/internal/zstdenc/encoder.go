@@ -202,13 +202,13 @@ func putBlockHeader(dst []byte, last uint32, kind, n int) {
 	dst[0], dst[1], dst[2] = byte(v), byte(v>>8), byte(v>>16)
 }
 
-// compress encodes the matches of a block to out and returns the length, or 0 if they are not worth it.
+// compress encodes a block to out and returns the length. It returns 0 if the block has no match and seems to be noise.
 func (e *Encoder) compress(start, end int) int {
-	text := e.literalsOf(start, end)
-	if len(e.sequences) == 0 && e.literals.noise(text) {
+	text, matches := e.literalsOf(start, end), len(e.sequences)
+	if matches == 0 && e.literals.noise(text) {
 		return 0
 	}
-	n := e.literals.write(e.out, text, len(text) >= 20*len(e.sequences))
+	n := e.literals.write(e.out, text, matches > 0 && len(text) >= 20*matches)
 	return e.coder.write(e.out[n:], e.sequences) + n
 }
 
