@@ -245,7 +245,7 @@ func TestUncached(t *testing.T) {
 
 // TestUncachedSpecial fills memory with special values past the caches.
 func TestUncachedSpecial(t *testing.T) {
-	const n = uncachedLeast + 5*8
+	const n = uncachedFill + 5*8
 	for _, c := range []struct {
 		special     Special
 		size        int
