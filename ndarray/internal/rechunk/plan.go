@@ -55,6 +55,11 @@ func New(p Problem) ([]Stage, error) {
 			best, least = stages, c
 		}
 	}
+	for _, s := range best {
+		if s.BytesRead == math.MaxInt64 {
+			return nil, fmt.Errorf("ndarray: %w: a copy of shape %v that reads more than 2^63-1 bytes", errs.ErrTooLarge, p.Shape)
+		}
+	}
 	return best, nil
 }
 
@@ -100,7 +105,7 @@ func (p *Problem) Cost(stages ...Stage) float64 {
 	return sum
 }
 
-// Stage returns the stage that copies chunks of a shape to chunks of another one.
+// Stage returns the stage that copies chunks of a shape to chunks of another one. BytesRead is at most math.MaxInt64.
 func (p *Problem) Stage(from, tile, to []int64) Stage {
 	s := Stage{Tiles: 1, Memory: p.bytes(tile), Reads: 1, Writes: 1, BytesRead: p.ItemSize, BytesWritten: p.ItemSize}
 	for i, n := range p.Shape {
@@ -110,7 +115,7 @@ func (p *Problem) Stage(from, tile, to []int64) Stage {
 		reads, items := overlaps(n, length, from[i])
 		s.Tiles *= ceil(n, length)
 		s.Reads *= reads
-		s.BytesRead *= items
+		s.BytesRead = times(s.BytesRead, items)
 		s.Writes *= ceil(n, to[i])
 		s.BytesWritten *= n
 	}
@@ -129,17 +134,20 @@ func gcd(a, b int64) int64 {
 	return a
 }
 
-// lcm returns the least common multiple, or math.MaxInt64 if it is larger.
-func lcm(a, b int64) int64 {
-	hi, lo := bits.Mul64(uint64(a/gcd(a, b)), uint64(b))
+// times returns a*b, or math.MaxInt64 if it is larger. Neither may be negative.
+func times(a, b int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
 	if hi != 0 || lo > math.MaxInt64 {
 		return math.MaxInt64
 	}
 	return int64(lo)
 }
 
+// lcm returns the least common multiple, or math.MaxInt64 if it is larger.
+func lcm(a, b int64) int64 { return times(a/gcd(a, b), b) }
+
 // overlaps returns how many pairs of a tile and a chunk have items in common along an axis of n items, and the sum of
-// the lengths of the chunks in these pairs.
+// the lengths of the chunks in these pairs, which is at most math.MaxInt64.
 func overlaps(n, tile, chunk int64) (pairs, items int64) {
 	if n == 0 {
 		return 0, 0
@@ -149,7 +157,8 @@ func overlaps(n, tile, chunk int64) (pairs, items int64) {
 	pairs = tiles + chunks - ceil(n, lcm(tile, chunk))
 	start := (chunks - 1) * chunk
 	last := tiles - start/tile // tiles with items of the last chunk
-	return pairs, (pairs-last)*chunk + last*(n-start)
+	full, rest := times(pairs-last, chunk), times(last, n-start)
+	return pairs, full + min(rest, math.MaxInt64-full)
 }
 
 // direct returns the plan with one stage: tiles of whole new chunks that read the fewest old chunks.
@@ -203,8 +212,8 @@ func longer(length, unit, other, n int64) []int64 {
 			list = append(list, x)
 		}
 	}
-	for _, k := range []int64{1, 2, 3, 5} {
-		add((length/unit + k) * unit)
+	for _, k := range []int64{1, 2, 3, 5} { // of a long tile, smaller steps take long and gain nothing
+		add((length/unit + k*max(1, length/unit/1024)) * unit)
 	}
 	for _, k := range [][2]int64{{2, 1}, {3, 1}, {4, 1}, {5, 1}, {8, 1}, {3, 2}, {5, 2}, {5, 3}, {5, 4}} {
 		if length <= n/k[0]*k[1] {
@@ -282,9 +291,11 @@ func (p *Problem) interpolate(first, last []int64, part float64) []int64 {
 			a, b = 1, float64ToInt(math.Pow(float64(b)/float64(a), part))
 		}
 		k := b
-		// The longer tile must consist of whole ones, unless it is the whole axis.
-		for most < n && most%(k*unit) != 0 && k > 1 {
-			k--
+		if most < n { // the longer tile must consist of whole ones
+			k = 1
+			if most%unit == 0 {
+				k = divisor(most/unit, b)
+			}
 		}
 		tile[i] = max(k, 1) * unit
 	}
@@ -292,3 +303,17 @@ func (p *Problem) interpolate(first, last []int64, part float64) []int64 {
 }
 
 func float64ToInt(x float64) int64 { return max(1, int64(x)) }
+
+// divisor returns the largest divisor of n that is at most most.
+func divisor(n, most int64) int64 {
+	best := int64(1)
+	for d := int64(1); d <= most && d <= n/d; d++ {
+		if n%d == 0 {
+			best = max(best, d)
+			if n/d <= most {
+				best = max(best, n/d)
+			}
+		}
+	}
+	return best
+}

@@ -3,9 +3,11 @@ package rechunk
 import (
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/internal/errs"
 )
@@ -210,6 +212,58 @@ func TestPlanLimits(t *testing.T) {
 	} {
 		if _, err := New(x.p); !errors.Is(err, x.want) {
 			t.Errorf("%+v: %v, want %v", x.p, err, x.want)
+		}
+	}
+}
+
+// TestHuge plans copies of arrays with odd lengths. It takes little time, and no number overflows.
+func TestHuge(t *testing.T) {
+	const large = 1 << 62
+	for _, p := range []Problem{
+		{Shape: []int64{1 << 46}, From: []int64{1<<45 - 55}, To: []int64{2}, MaxMemory: 1<<45 - 55}, // a prime number
+		{Shape: []int64{1 << 46}, From: []int64{1<<45 - 55}, To: []int64{1}, MaxMemory: 1<<45 - 55},
+		{Shape: []int64{1 << 45}, From: []int64{1 << 30}, To: []int64{1}, MaxMemory: 1 << 31},
+		{Shape: []int64{1 << 45}, From: []int64{1 << 30}, To: []int64{1}, MaxMemory: large},
+		{Shape: []int64{1 << 22, 1 << 22}, From: []int64{1 << 22, 1 << 22}, To: []int64{1, 1}, MaxMemory: 1 << 10},
+		{Shape: []int64{1 << 40}, From: []int64{1 << 31}, To: []int64{1}, MaxMemory: 1 << 5},
+		{Shape: []int64{1 << 20, 1 << 20}, From: []int64{1, 1 << 20}, To: []int64{1 << 20, 1}, MaxMemory: 1 << 30},
+	} {
+		p.ItemSize, p.Overhead = 1, 4096
+		start := time.Now()
+		plan, err := New(p)
+		if took := time.Since(start); took > 5*time.Second {
+			t.Errorf("%+v: %v", p, took)
+		}
+		if err != nil && !errors.Is(err, errs.ErrTooLarge) {
+			t.Errorf("%+v: %v", p, err)
+		}
+		for _, s := range plan {
+			all := p.ItemSize
+			for _, n := range p.Shape {
+				all *= n
+			}
+			if s.Reads < 1 || s.Writes < 1 || s.BytesRead < all || s.BytesRead == math.MaxInt64 || s.BytesWritten != all || s.Memory > p.MaxMemory {
+				t.Errorf("%+v: stage %+v", p, s)
+			}
+		}
+	}
+	overflow := Problem{Shape: []int64{1 << 22, 1 << 22}, ItemSize: 1, From: []int64{1 << 22, 1 << 22}, To: []int64{1, 1}, MaxMemory: 1}
+	if plan, err := New(overflow); !errors.Is(err, errs.ErrTooLarge) {
+		t.Errorf("%+v, %v", plan, err)
+	}
+}
+
+// TestDivisor compares divisor with a loop.
+func TestDivisor(t *testing.T) {
+	for n := int64(1); n < 200; n++ {
+		for most := int64(1); most < 210; most++ {
+			want := min(n, most)
+			for n%want != 0 {
+				want--
+			}
+			if got := divisor(n, most); got != want {
+				t.Fatalf("divisor(%d, %d) = %d, want %d", n, most, got, want)
+			}
 		}
 	}
 }
