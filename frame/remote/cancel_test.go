@@ -106,3 +106,20 @@ func TestClose(t *testing.T) {
 		}
 	}
 }
+
+// TestShortStall waits for a turn with a stall that cannot be halved.
+func TestShortStall(t *testing.T) {
+	var x turns
+	if err := x.begin(t.Context(), 1, time.Nanosecond/2, func() {}); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	if err := x.begin(ctx, 1, time.Nanosecond/2, func() {}); err == nil {
+		t.Error("two turns")
+	}
+	x.end()
+	if x.running != 0 || len(x.waiting) != 0 {
+		t.Errorf("%d running, %d waiting", x.running, len(x.waiting))
+	}
+}

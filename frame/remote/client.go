@@ -159,6 +159,9 @@ func (c *client) get(ctx context.Context, w wish, id *identity) (*answer, error)
 		a.off = max(got.Size-w.n, 0)
 	}
 	a.n = min(w.n, got.Size-a.off)
+	if err == nil && got.Size >= maxSize {
+		err = unsupported("an object of %d bytes", got.Size)
+	}
 	if err == nil && (a.n <= 0 || got.Body == nil) && (got.Size != 0 || got.Body != nil) {
 		err = fmt.Errorf("a range at %d of %d bytes: %w", a.off, got.Size, ErrBounds)
 	}
@@ -350,9 +353,12 @@ func parseUnsatisfied(s string) (int64, error) {
 	return parseSize(total)
 }
 
-// parseSize parses an unsigned decimal number below 1<<63.
+// maxSize is more than the size of any object. The arithmetic with offsets cannot overflow below it.
+const maxSize = 1 << 62
+
+// parseSize parses an unsigned decimal number below maxSize.
 func parseSize(s string) (int64, error) {
-	n, err := strconv.ParseUint(s, 10, 63)
+	n, err := strconv.ParseUint(s, 10, 62)
 	return int64(n), err
 }
 

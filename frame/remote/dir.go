@@ -77,7 +77,8 @@ func inDir(u *url.URL, name string) *url.URL {
 
 // OpenDirGetter opens the sparse frame whose objects get reads, as OpenGetter opens an object: get returns the Getter
 // of the object with a name in the directory, such as "chunks.b2frame" or "00000000.chunk". The Dir closes those that
-// are an io.Closer. name is the name of the directory in messages. See OpenDir and OpenGetter for the options.
+// are an io.Closer, and OpenDirGetter does if it returns an error. name is the name of the directory in messages. See
+// OpenDir and OpenGetter for the options.
 func OpenDirGetter(ctx context.Context, name string, get func(object string) Getter, o *Options) (*Dir, error) {
 	if o != nil && (o.Client != nil || o.Header != nil || o.MaxWhole != 0) {
 		return nil, fmt.Errorf("options Client, Header and MaxWhole need a URL: %w", ErrParam)
@@ -108,11 +109,15 @@ func openDir(ctx context.Context, opts Options, newClient func(name string) *cli
 	if opts.Dir != "" {
 		opts.Key = key + indexName
 	}
+	closer, _ := index.getter.(io.Closer)
 	obj, err := openClient(ctx, index, opts)
 	if err != nil {
+		if closer != nil {
+			closer.Close()
+		}
 		return nil, err
 	}
-	obj.closer, _ = index.getter.(io.Closer)
+	obj.closer = closer
 	if obj.Size() >= 1<<fileBits {
 		obj.Close()
 		return nil, &Error{URL: index.name, Err: unsupported("an index of %d bytes, want less than 2 GiB", obj.Size())}

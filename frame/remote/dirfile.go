@@ -41,11 +41,16 @@ func (d *Dir) use(ctx context.Context, g *fileRanges) (*dirFile, error) {
 		f.elem = nil
 	}
 	d.mu.Unlock()
-	err := d.open(ctx, f, g)
-	if err != nil {
-		d.unuse(f)
+	opened := false
+	defer func() {
+		if !opened { // or code of the user has panicked
+			d.unuse(f)
+		}
+	}()
+	if err := d.open(ctx, f, g); err != nil {
 		return nil, err
 	}
+	opened = true
 	return f, nil
 }
 

@@ -161,7 +161,7 @@ func (d *diskCache) entry() *opened {
 	name := d.key + entrySuffix
 	b := d.read(name, 4*keep+4096)
 	var e entryFile
-	if b == nil || json.Unmarshal(b, &e) != nil || !e.named() || e.Size < 0 || len(e.Ends) > 2 {
+	if b == nil || json.Unmarshal(b, &e) != nil || !e.named() || e.Size < 0 || e.Size >= maxSize || len(e.Ends) > 2 {
 		return nil
 	}
 	o := &opened{id: e.identity, settled: true}

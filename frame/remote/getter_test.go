@@ -197,3 +197,14 @@ func TestGetterDisk(t *testing.T) {
 		}
 	}
 }
+
+// TestDirGetterFails closes the Getter of the index if the directory cannot be opened.
+func TestDirGetterFails(t *testing.T) {
+	g := &memoryGetter{err: errors.New("no index")}
+	if _, err := OpenDirGetter(t.Context(), "d", func(string) Getter { return g }, nil); !errors.Is(err, g.err) {
+		t.Error(err)
+	}
+	if n := g.closed.Load(); n != 1 {
+		t.Errorf("closed %d times", n)
+	}
+}

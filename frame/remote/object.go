@@ -113,11 +113,13 @@ func (obj *Object) open(ctx context.Context) error {
 			return nil
 		}
 	}
-	e, err := obj.c.open(ctx)
-	if err != nil {
-		if disk != nil {
+	defer func() {
+		if disk != nil && !obj.opened { // or code of the user has panicked
 			disk.close()
 		}
+	}()
+	e, err := obj.c.open(ctx)
+	if err != nil {
 		return err
 	}
 	obj.start(e, disk)
@@ -285,7 +287,7 @@ func (obj *Object) failed(ctx context.Context) error {
 }
 
 // fetch returns segments that cover ascending ranges. The caller must release them.
-func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) {
+func (obj *Object) fetch(ctx context.Context, want []Range) (held []*segment, err error) {
 	if err := obj.failed(ctx); err != nil {
 		return nil, err
 	}
@@ -294,7 +296,12 @@ func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) 
 		want = obj.disk.align(want, obj.id.Size)
 		m.MaxLen += 2 * blockSize
 	}
-	held, loads, hit := obj.table.hold(want, &m)
+	segments, loads, hit := obj.table.hold(want, &m)
+	defer func() {
+		if held == nil { // or code of the user has panicked
+			obj.table.release(segments)
+		}
+	}()
 	if len(loads) > 1 && obj.several() {
 		for batch := range slices.Chunk(loads, maxPieces) {
 			obj.startLoads(ctx, batch)
@@ -307,23 +314,18 @@ func (obj *Object) fetch(ctx context.Context, want []Range) ([]*segment, error) 
 	if hit > 0 && obj.o.Trace != nil {
 		obj.o.Trace(Event{Kind: Memory, Off: want[0].Off, Len: hit})
 	}
-	for _, s := range held {
+	for _, s := range segments {
 		select {
 		case <-s.done:
 		case <-ctx.Done():
-			obj.table.release(held)
 			return nil, ctx.Err()
 		}
-		if s.exit != nil {
-			obj.table.release(held)
-			s.exit.Continue()
-		}
+		s.exit.Continue()
 		if s.err != nil {
-			obj.table.release(held)
 			return nil, s.err
 		}
 	}
-	return held, nil
+	return segments, nil
 }
 
 // startLoads reads the bytes of loads on a goroutine of its own, with one request if there are several. It ends early

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -380,3 +381,58 @@ var _ interface {
 	ReadAtContext(ctx context.Context, p []byte, off int64) (int, error)
 	Size() int64
 } = (*Object)(nil)
+
+// TestTracePanics lets Options.Trace panic while an object and a directory are read. No segment and no file stays in
+// use, and later reads succeed.
+func TestTracePanics(t *testing.T) {
+	data := randomBytes(500_000)
+	s := newServer(t, data)
+	var armed atomic.Bool
+	o := quick()
+	o.Cache = 1 << 20
+	o.Trace = func(Event) {
+		if armed.Load() {
+			panic("trace")
+		}
+	}
+	panics := func(f func()) {
+		t.Helper()
+		armed.Store(true)
+		defer armed.Store(false)
+		defer func() {
+			if v := recover(); v != "trace" {
+				t.Errorf("panic %v", v)
+			}
+		}()
+		f()
+	}
+	obj := openServer(t, s, o)
+	p := make([]byte, 1000)
+	panics(func() { obj.ReadAt(p, 200_000) }) // a request
+	readAll(t, obj, data, []Range{{Off: 200_000, Len: 1000}})
+	panics(func() { obj.ReadAt(p, 200_000) }) // bytes in memory
+	panics(func() {
+		obj.ReadRanges(t.Context(), []Range{{Off: 200_000, Len: 1000}, {Off: 400_000, Len: 10}}, func(int, int64, []byte) error { return nil })
+	})
+	readAll(t, obj, data, []Range{{Off: 200_000, Len: 1000}, {Off: 400_000, Len: 10}})
+	obj.table.mu.Lock()
+	for _, seg := range obj.table.segments {
+		if seg.refs != 0 {
+			t.Errorf("segment %v: %d references", seg.Range, seg.refs)
+		}
+	}
+	obj.table.mu.Unlock()
+
+	dir, err := OpenDir(t.Context(), s.URL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	panics(func() { dir.ReadAtContext(t.Context(), p, dir.ChunkOffset(3)+1000) })
+	if f := dir.files[3]; f == nil || f.users != 0 {
+		t.Errorf("file %+v", f)
+	}
+	if _, err := dir.ReadAtContext(t.Context(), p, dir.ChunkOffset(3)+1000); err != nil || !bytes.Equal(p, data[1000:2000]) {
+		t.Error(err)
+	}
+}

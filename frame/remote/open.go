@@ -119,6 +119,7 @@ func (c *client) ends(ctx context.Context) (*opened, error) {
 // first makes a first request. The answer may be the whole object.
 func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 	err = c.do(ctx, max(w.off, 0), func(ctx context.Context, alive func()) (int64, int, error) {
+		p = part{} // of an attempt that broke off
 		a, err := c.ask(ctx, w, nil)
 		if err != nil {
 			return 0, statusOf(err), err

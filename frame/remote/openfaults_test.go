@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -138,5 +139,87 @@ func TestOpenFaults(t *testing.T) {
 				t.Errorf("%d bytes of %d: %v", len(got), len(c.data), err)
 			}
 		})
+	}
+}
+
+// TestTruncatedWhileOpened breaks off the first answer and then replaces the object by an empty one. Open returns an
+// error or the empty object, and not the part that has arrived.
+func TestTruncatedWhileOpened(t *testing.T) {
+	for _, small := range []bool{false, true} {
+		s := newServer(t, randomBytes(30_000))
+		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			if n <= 2 {
+				w.Header().Set("Content-Length", "30000")
+				partial(w, "bytes 0-29999/30000", s.data[:10_000])
+				return true
+			}
+			w.Header().Set("Content-Range", "bytes */0")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+			return true
+		})
+		o := quick()
+		o.Small, o.Retries = small, 10
+		obj, err := Open(t.Context(), s.URL, o)
+		if err != nil {
+			continue
+		}
+		p := make([]byte, 30_000)
+		if n, err := obj.ReadAt(p, 0); n > 0 || err != io.EOF {
+			t.Errorf("Small %v: %d bytes of an empty object of %d, %v", small, n, obj.Size(), err)
+		}
+		obj.Close()
+	}
+}
+
+// hugeGetter is a Getter of an object of zeros.
+type hugeGetter struct{ size int64 }
+
+func (g hugeGetter) Get(_ context.Context, off, n int64, _ string) (*Answer, error) {
+	if off < 0 {
+		off = g.size - n
+	}
+	return &Answer{Body: io.NopCloser(bytes.NewReader(make([]byte, min(n, g.size-off)))), Size: g.size, Version: "1"}, nil
+}
+
+// TestHugeObject reads the end of objects whose servers claim nearly 2^63 bytes.
+func TestHugeObject(t *testing.T) {
+	for _, size := range []int64{1<<62 - 1, 1 << 62, 1<<63 - 1} {
+		s := newServer(t, nil)
+		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			var from, to int64
+			if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to); err != nil {
+				if _, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=-%d", &to); err != nil {
+					return false
+				}
+				from, to = size-to, size-1
+			}
+			partial(w, fmt.Sprintf("bytes %d-%d/%d", from, min(to, size-1), size), make([]byte, min(to, size-1)-from+1))
+			return true
+		})
+		for _, dir := range []string{"", t.TempDir()} {
+			for kind, open := range map[string]func(o *Options) (*Object, error){
+				"server": func(o *Options) (*Object, error) { return Open(t.Context(), s.URL, o) },
+				"getter": func(o *Options) (*Object, error) { return OpenGetter(t.Context(), "x", hugeGetter{size}, o) },
+			} {
+				o := quick()
+				if o.Dir = dir; kind == "getter" {
+					o.MaxWhole = 0
+				}
+				obj, err := open(o)
+				if err != nil {
+					if size < 1<<62 {
+						t.Errorf("%s of %d bytes: %v", kind, size, err)
+					}
+					continue
+				}
+				p := make([]byte, 100)
+				for _, off := range []int64{size - 100, size - 64<<10 - 50, size - 1<<20, 1 << 20} {
+					if _, err := obj.ReadAt(p, off); err != nil {
+						t.Errorf("%s of %d bytes: at %d: %v", kind, size, off, err)
+					}
+				}
+				obj.Close()
+			}
+		}
 	}
 }

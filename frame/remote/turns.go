@@ -30,7 +30,7 @@ func (t *turns) begin(ctx context.Context, most int, interval time.Duration, ali
 	t.waiting = append(t.waiting, own)
 	t.admit()
 	t.mu.Unlock()
-	tick := time.NewTicker(interval)
+	tick := time.NewTicker(max(interval, 1))
 	defer tick.Stop()
 	for {
 		select {
