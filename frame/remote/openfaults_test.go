@@ -181,7 +181,7 @@ func (g hugeGetter) Get(_ context.Context, off, n int64, _ string) (*Answer, err
 	return &Answer{Body: io.NopCloser(bytes.NewReader(make([]byte, min(n, g.size-off)))), Size: g.size, Version: "1"}, nil
 }
 
-// TestHugeObject reads the end of objects whose servers claim nearly 2^63 bytes.
+// TestHugeObject reads the end of an object whose server claims nearly 2^62 bytes. Larger ones are not opened.
 func TestHugeObject(t *testing.T) {
 	for _, size := range []int64{1<<62 - 1, 1 << 62, 1<<63 - 1} {
 		s := newServer(t, nil)
@@ -206,10 +206,14 @@ func TestHugeObject(t *testing.T) {
 					o.MaxWhole = 0
 				}
 				obj, err := open(o)
-				if err != nil {
-					if size < 1<<62 {
+				if size >= maxSize {
+					if !errors.Is(err, errors.ErrUnsupported) {
 						t.Errorf("%s of %d bytes: %v", kind, size, err)
 					}
+					continue
+				}
+				if err != nil {
+					t.Errorf("%s of %d bytes: %v", kind, size, err)
 					continue
 				}
 				p := make([]byte, 100)
