@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
@@ -94,7 +95,7 @@ func (h *snapshot) readAhead(ctx context.Context, boxes iter.Seq[box]) (stop fun
 	was := h.v
 	view, end := was.Ahead(ctx, func(v *engine.Visit) bool {
 		if next == nil {
-			next, finish = iter.Pull(boxes)
+			next, finish = sched.Pull(boxes)
 		}
 		for !r.Next(v) {
 			b, ok := next()
