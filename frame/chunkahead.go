@@ -2,6 +2,8 @@ package frame
 
 import (
 	"cmp"
+	"context"
+	"io"
 	"math"
 	"slices"
 	"sync"
@@ -17,6 +19,8 @@ import (
 // reads other bytes from the source.
 type chunkAhead struct {
 	p                *prefetcher
+	call             context.Context // of the reads below
+	source           io.ReaderAt     // with that context
 	number           int
 	off, size, guess int64            // as in source
 	exact            bool             // as in source
@@ -74,13 +78,12 @@ func (a *chunkAhead) finish() {
 }
 
 // wait waits until the first bytes are loaded, or loading has failed.
-func (a *chunkAhead) wait() error {
+func (a *chunkAhead) wait(ctx context.Context) error {
 	select {
 	case <-a.ready:
-		return nil
-	case <-a.p.call.Done():
-		return a.p.call.Err()
+	case <-ctx.Done():
 	}
+	return ctx.Err()
 }
 
 // known reports whether the positions of the blocks, or likely ones, are known without another read.
@@ -254,7 +257,7 @@ func (a *chunkAhead) ReadAt(p []byte, off int64) (n int, err error) {
 		}
 		rest := p[n:]
 		rest = rest[:min(int64(len(rest)), end-off-int64(n))]
-		k, err := a.p.d.from.ReadAt(rest, off+int64(n))
+		k, err := a.source.ReadAt(rest, off+int64(n))
 		if n += k; k < len(rest) {
 			return n, err
 		}
@@ -279,7 +282,7 @@ func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 		}
 		a.next = i
 		room := a.p.most
-		a.err = lasting(a.p.read(a.p.call, a.take(nil, &room)))
+		a.err = lasting(a.p.read(a.call, a.take(nil, &room)))
 	}
 	switch b = q.bytes(); {
 	case b == nil:

@@ -293,7 +293,8 @@ type contiguousForm struct {
 	known bool     // the sizes were computed from the index of a packed frame, not read
 }
 
-// keptBytes is the largest size of the chunks of a frame from far away that Save keeps between its two passes.
+// keptBytes is the largest size of the chunks of a frame from far away that Save keeps between its two passes, unless
+// MaxBytes is less.
 const keptBytes = maxWindows * windowBytes
 
 // contiguousForm finds the sizes of all chunks of s, and encodes the parts of the frame that depend on them.
@@ -334,7 +335,11 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 		moved = make(map[entry]entry, len(list))
 	}
 	chunks := f.once(ctx, s)
-	keep, kept := chunks.isFar() && s.cbytes <= keptBytes, int64(0)
+	most, kept := int64(keptBytes), int64(0)
+	if limit := f.opts.MaxBytes; limit > 0 {
+		most = min(most, limit)
+	}
+	keep := chunks.isFar() && s.cbytes <= most
 	c.known = chunks.isFar() && !keep && s.packed()
 	switch {
 	case c.known: // nothing is read twice
@@ -369,7 +374,9 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 			var b []byte
 			b, err = chunks.raw(nil, i)
 			c.kept = append(c.kept, b)
-			kept += int64(len(b))
+			if kept += int64(len(b)); kept > most { // the header of the frame claims less
+				keep, c.kept = false, nil
+			}
 		}
 		if err != nil {
 			return index{}, err
@@ -380,9 +387,6 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 		}
 		c.order, c.sizes = append(c.order, i), append(c.sizes, size)
 		next.area += int64(size)
-	}
-	if kept > keptBytes { // the header of the frame claims less
-		c.kept = nil
 	}
 	return newIndex(list, s.index.checksums), nil
 }

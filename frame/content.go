@@ -285,6 +285,9 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 	return out, nil
 }
 
+// maxSequence is about the largest number of stored bytes in a sequence.
+const maxSequence = 8 << 20
+
 // rawNext is rawChunk. It reads chunks ahead if calls ask for chunks one after the other.
 func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
 	if s.draft || storage.Ranges(s.src) == nil {
@@ -295,9 +298,12 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 		most = min(most, limit/2)
 	}
 	mean := max(s.cbytes/max(s.storedChunks(), 1), 1)
-	b, n := s.chunks.take(i, int(min(most/mean, int64(s.index.n-i))))
-	if n == 0 {
-		return append(dst, b...), nil
+	b, n, err := s.chunks.Take(ctx, i, int(min(most/mean, int64(s.index.n-i))))
+	if err != nil || n == 0 {
+		return append(dst, b...), err
+	}
+	if n > 1 {
+		defer s.chunks.End()
 	}
 	pass := f.newPass(ctx, s, visitChunks(i, i+n))
 	defer pass.stop()
@@ -314,7 +320,7 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 		if err != nil {
 			break // reading that chunk returns the error
 		}
-		s.chunks.put(k, b)
+		s.chunks.Put(k, b)
 		most -= int64(len(b))
 	}
 	return dst, err

@@ -175,6 +175,9 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		if err != nil && f.isClosed() {
 			return err
 		}
+		if canceled := ctx.Err(); err != nil && canceled != nil { // no fault of the chunk
+			return canceled
+		}
 		if err != nil {
 			intact = false
 			if err := report(err); err != nil || last {

@@ -22,11 +22,14 @@ type decoding struct {
 	s         *snapshot
 	plan      engine.ReadPlan
 	blockSize int
+	call      context.Context
 	from      io.ReaderAt // the bytes of s, with the context of the call
 	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil if this call does not use it
 	prefetch  *prefetcher                  // of this call, or nil
 	pass      *chunkPass                   // of this call and others, or nil
+	opens     context.Context              // of waiting for bytes that are read ahead
+	endOpens  context.CancelFunc           // ends opens when no chunk is opened any more; may be nil
 	workers   int
 	work      func(int) // decode
 
@@ -69,14 +72,19 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engi
 			d.cache = f.cache
 		}
 	}
+	d.workers = f.workersFor(blocks)
+	d.call, d.opens = ctx, ctx
 	if d.pass = pass; pass == nil {
 		if src := storage.Ranges(s.src); src != nil {
 			d.prefetch = newPrefetcher(ctx, d, src)
+			d.opens, d.endOpens = d.prefetch.ctx, d.prefetch.cancel
 		}
+	} else if d.workers > 1 {
+		d.opens, d.endOpens = context.WithCancel(ctx)
 	}
-	d.workers = f.workersFor(blocks)
 	err := d.run()
 	d.s, d.plan, d.cache, d.from, d.prefetch, d.pass = nil, nil, nil, nil, nil, nil
+	d.call, d.opens, d.endOpens = nil, nil, nil
 	d.bound.Unbind()
 	f.engines.Put(d)
 	return err
@@ -104,8 +112,8 @@ func (d *decoding) run() error {
 // decode is the loop of a worker.
 func (d *decoding) decode(int) {
 	w := d.f.getWorker()
-	if d.prefetch != nil {
-		defer d.prefetch.cancel() // no chunk is opened any more
+	if d.endOpens != nil {
+		defer d.endOpens()
 	}
 	d.Work(func() sched.Next { return d.step(w) })
 	d.f.putWorker(w)
@@ -214,7 +222,7 @@ func (d *decoding) next(j *decodeJob) bool {
 		return false
 	}
 	if d.pass != nil {
-		j.ahead = d.pass.find(j.visit.Chunk, true)
+		j.ahead = d.pass.find(d.call, d.from, j.visit.Chunk, true)
 	}
 	return true
 }
@@ -255,7 +263,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	} else {
 		from, share := d.from, d.share(v)
 		if j.ahead != nil {
-			if err := j.ahead.wait(); err != nil {
+			if err := j.ahead.wait(d.opens); err != nil {
 				return 0, err
 			}
 			from, share = j.ahead, j.ahead.share

@@ -70,7 +70,7 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 	if c.job.visit.Chunk != i || c.job.ahead == nil {
 		return c.p.d.from, nil
 	}
-	return c.job.ahead, c.job.ahead.wait()
+	return c.job.ahead, c.job.ahead.wait(c.p.call)
 }
 
 // share makes c a pass for several calls of find, on any goroutines, in about the order of its visits.
@@ -86,7 +86,9 @@ func (c *chunkPass) share() {
 }
 
 // find returns the bytes that are read ahead for the next visit of chunk i, or nil. With take, that ends the visit.
-func (c *chunkPass) find(i int, take bool) *chunkAhead {
+// Other bytes of the chunk are read from the reader from, under ctx: the context of the caller may end before that of
+// the pass. Until the next find of the visit, only the caller may use the result.
+func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, i int, take bool) *chunkAhead {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.p.peek()
@@ -97,6 +99,7 @@ func (c *chunkPass) find(i int, take bool) *chunkAhead {
 				continue
 			}
 			a := v.ahead
+			a.call, a.source = ctx, from
 			if take {
 				v.ahead = nil
 				for w.taken < len(w.visits) && w.visits[w.taken].ahead == nil {
@@ -304,21 +307,24 @@ func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Heade
 	if s.draft || storage.Ranges(s.src) == nil {
 		return f.chunkHeader(ctx, s, i)
 	}
-	h, n := s.headers.take(i, min(windowChunks, s.index.n-i))
-	if n == 0 {
-		return h, nil
+	h, n, err := s.headers.Take(ctx, i, min(windowChunks, s.index.n-i))
+	if err != nil || n == 0 {
+		return h, err
+	}
+	if n > 1 {
+		defer s.headers.End()
 	}
 	chunks := f.chunkReader(ctx, s)
 	chunks.pass = f.newPass(ctx, s, visitChunks(i, i+n))
 	chunks.pass.p.headers = readHeaders
 	defer chunks.stop()
-	h, err := chunks.header(i)
+	h, err = chunks.header(i)
 	for k := i + 1; k < i+n && err == nil; k++ {
 		next, err := chunks.header(k)
 		if err != nil {
 			break // the call for that chunk returns the error
 		}
-		s.headers.put(k, next)
+		s.headers.Put(k, next)
 	}
 	return h, err
 }
@@ -330,8 +336,8 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, pass *chunkPass, i i
 	}
 	from := storage.Bind(ctx, s.src)
 	if pass != nil {
-		if a := pass.find(i, false); a != nil {
-			if err := a.wait(); err != nil {
+		if a := pass.find(ctx, from, i, false); a != nil {
+			if err := a.wait(ctx); err != nil {
 				return ChunkInfo{}, err
 			}
 			from = a

@@ -128,6 +128,9 @@ func (p *prefetcher) start() {
 		if v.ahead != nil {
 			list = append(list, v.ahead)
 			size += headBytes + int64(v.ahead.share*float64(v.ahead.likely))
+			if !v.ahead.whole {
+				size += max(v.ahead.headLen()-headBytes, 0)
+			}
 		}
 		blocks += len(v.Blocks)
 		w.visits = append(w.visits, v)
@@ -164,19 +167,16 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	if n, err := d.s.src.(*storage.SourceBytes).Size(); !d.s.sparse && (err != nil || src.off > n-src.size) {
 		return nil
 	}
-	a := &chunkAhead{p: p, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
+	a := &chunkAhead{p: p, call: p.call, source: d.from, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
 	a.exact = src.exact || src.guess == src.size
 	if a.likely = src.likely; a.likely == 0 {
 		a.likely = src.guess
 	}
 	a.number, a.list, a.from, a.to = i, v.Blocks, v.From, v.To
-	if d.cached(v) {
+	if p.headers || d.cached(v) {
 		a.share = 0
 	}
-	if p.headers {
-		a.share = 0
-	}
-	if a.whole = a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share); a.whole && a.likely > p.most {
+	if a.whole = !p.headers && (a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share)); a.whole && a.likely > p.most {
 		return nil // one read is already long
 	}
 	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole && !p.headers {

@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -29,16 +30,16 @@ type snapshot struct {
 	stored    evidence
 	heads     heads // beginnings of chunks, if the source is read ahead
 	table     blockTable
-	tabled    index                  // the index of the block table in vlmeta
-	order     storedOrder            // for reading ahead
-	chunks    sequence[[]byte]       // stored bytes that are read ahead
-	headers   sequence[coder.Header] // likewise
-	src       io.ReaderAt            // contiguous frames: the bytes
-	area      int64                  // contiguous frames: upper bound of the end of the chunks, from the frame start
-	root      storage.Root           // sparse frames: the directory with the chunk files
-	fileID    int64                  // sparse frames: the number of the next chunk file
-	print     fingerprint            // of index and trailer
-	epoch     uint64                 // see storage.Lock
+	tabled    index                        // the index of the block table in vlmeta
+	order     storedOrder                  // for reading ahead
+	chunks    sched.Sequence[[]byte]       // stored bytes that are read ahead
+	headers   sched.Sequence[coder.Header] // likewise
+	src       io.ReaderAt                  // contiguous frames: the bytes
+	area      int64                        // contiguous: upper bound of the end of the chunks, from the frame start
+	root      storage.Root                 // sparse frames: the directory with the chunk files
+	fileID    int64                        // sparse frames: the number of the next chunk file
+	print     fingerprint                  // of index and trailer
+	epoch     uint64                       // see storage.Lock
 
 	trailerLen int   // of a state that was read, in bytes
 	hidden     error // of a state that was read: it is empty by its header, but has an index
@@ -461,45 +462,4 @@ func (s *snapshot) move(x index) {
 		s.tabled = x
 	}
 	s.index = x
-}
-
-// sequence reads chunks, or headers, ahead for a caller that reads one after the other, from a source that reads many
-// ranges at once.
-type sequence[T any] struct {
-	mu    sync.Mutex
-	next  int // the chunk after the last one that was read
-	n     int // chunks that were read at once
-	ahead map[int]T
-}
-
-// maxSequence is about the largest number of stored bytes in a sequence.
-const maxSequence = 8 << 20
-
-// take returns the value for chunk i that was read ahead, or otherwise the number of chunks to read at once, from 1 to
-// most.
-func (q *sequence[T]) take(i, most int) (x T, n int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	x, ok := q.ahead[i]
-	if !ok {
-		if i != q.next || i == 0 {
-			q.n = 0
-		}
-		q.n = max(1, min(2*q.n, most))
-		q.ahead = nil
-		n = q.n
-	}
-	delete(q.ahead, i)
-	q.next = i + 1
-	return x, n
-}
-
-// put keeps a value for chunk i that was read ahead.
-func (q *sequence[T]) put(i int, x T) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.ahead == nil {
-		q.ahead = map[int]T{}
-	}
-	q.ahead[i] = x
 }

@@ -4,124 +4,19 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
-	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/ndarray/internal/fartest"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
-
-// farSource is a frame.Source that reads many ranges at once. It is safe for concurrent use.
-type farSource struct {
-	data  []byte
-	files map[int64][]byte // chunk files, of a farFiles
-
-	mu     sync.Mutex
-	rng    *rand.Rand
-	ranges int // calls of ReadRanges
-	reads  int // calls of ReadAtContext
-	fail   int // one read of that many fails, if it is not 0
-	failAt bool
-	wait   bool // reads wait for their context
-}
-
-var errFar = errors.New("an error of the source")
-
-// fails reports whether a read fails.
-func (s *farSource) fails() bool { return s.fail > 0 && s.rng.IntN(s.fail) == 0 }
-
-// ReadAtContext implements frame.Source.
-func (s *farSource) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
-	s.mu.Lock()
-	s.reads++
-	fails, wait := s.failAt && s.fails(), s.wait
-	s.mu.Unlock()
-	if wait {
-		<-ctx.Done()
-	}
-	if fails {
-		return 0, errFar
-	}
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	data, at := s.file(off)
-	return bytes.NewReader(data).ReadAt(p, at)
-}
-
-// file returns the file that has an offset, and the offset in it.
-func (s *farSource) file(off int64) (data []byte, at int64) {
-	if n := off >> 31; n > 0 {
-		return s.files[n-1], off & (1<<31 - 1)
-	}
-	return s.data, off
-}
-
-// farFiles is the farSource of a sparse frame.
-type farFiles struct{ *farSource }
-
-// ChunkOffset has the file of each chunk at a multiple of 2 GiB.
-func (farFiles) ChunkOffset(n int64) int64 { return (n + 1) << 31 }
-
-// Size implements frame.Source.
-func (s *farSource) Size() int64 { return int64(len(s.data)) }
-
-// ReadRanges reads ranges in random order and in random parts.
-func (s *farSource) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
-	s.mu.Lock()
-	s.ranges++
-	order, part, wait := s.rng.Perm(len(want)), int64(1+s.rng.IntN(5000)), s.wait
-	s.mu.Unlock()
-	if wait {
-		<-ctx.Done()
-	}
-	for _, i := range order {
-		w := want[i]
-		data, off := s.file(w.Off)
-		if w.Off < 0 || w.Len < 0 || s.files == nil && w.End() > s.Size() {
-			return fmt.Errorf("range %v outside %d bytes", w, s.Size())
-		}
-		size := min(w.Len, int64(len(data))-off) // less after the end of a chunk file
-		for at := int64(0); at < size; at += part {
-			s.mu.Lock()
-			fails := s.fails()
-			s.mu.Unlock()
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if fails {
-				return errFar
-			}
-			b := bytes.Clone(data[off+at : off+min(at+part, size)])
-			if err := got(i, at, b); err != nil {
-				return err
-			}
-			clear(b) // got must not retain it
-		}
-	}
-	return nil
-}
-
-// stored returns an array as it is stored.
-func stored(t testing.TB, a *Array) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	if _, err := a.Save(ctx, &b); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 // farForms is an array in memory and its stored forms: a contiguous frame and a sparse one. Tests only read it.
 type farForms struct {
@@ -133,8 +28,8 @@ type farForms struct {
 
 func newFarForms(t testing.TB, local *Array) *farForms {
 	t.Helper()
-	x := &farForms{local: local, whole: stored(t, local)}
-	x.index, x.files = storedFiles(t, local)
+	x := &farForms{local: local, whole: fartest.Stored(t, local.Frame())}
+	x.index, x.files = fartest.StoredFiles(t, local.Frame())
 	return x
 }
 
@@ -242,16 +137,16 @@ func FuzzFar(f *testing.F) {
 
 func testFar(t *testing.T, rng *rand.Rand, x *farForms) {
 	local := x.local
-	src := &farSource{data: x.whole, rng: rand.New(rand.NewPCG(rng.Uint64(), 1))}
+	src := fartest.NewSource(x.whole, rng.Uint64())
 	from := frame.Source(src)
 	if rng.IntN(3) == 0 {
-		from = farFiles{src}
-		src.data, src.files = x.index, x.files
+		from = fartest.Files{Source: src}
+		src.Data, src.Files = x.index, x.files
 	}
 	if rng.IntN(2) == 0 {
-		from = farGap{from.(farReader), rng.Int64N(20_000)}
-		if src.files != nil {
-			from = farGapFiles{from.(farGap), farFiles{src}}
+		from = fartest.Gap{Reader: from.(fartest.Reader), Len: rng.Int64N(20_000)}
+		if src.Files != nil {
+			from = fartest.GapFiles{Gap: from.(fartest.Gap)}
 		}
 	}
 	o := &OpenOptions{
@@ -264,9 +159,9 @@ func testFar(t *testing.T, rng *rand.Rand, x *farForms) {
 		t.Fatal(err)
 	}
 	defer a.Close()
-	src.mu.Lock()
-	src.fail, src.failAt = []int{0, 3, 10, 100}[rng.IntN(4)], rng.IntN(2) == 0
-	src.mu.Unlock()
+	src.Lock()
+	src.Fail, src.FailAt = []int{0, 3, 10, 100}[rng.IntN(4)], rng.IntN(2) == 0
+	src.Unlock()
 	for range 6 {
 		x, y := randomFarReader(t, rng, a, local)
 		sel := randomFarSelection(rng, x.Shape())
@@ -284,7 +179,7 @@ func testFar(t *testing.T, rng *rand.Rand, x *farForms) {
 		}
 		switch err := x.ReadBytes(ctx, got, sel...); {
 		case errors.Is(err, frame.ErrTooLarge) && o.MaxBytes > 0:
-		case errors.Is(err, errFar) && src.fail > 0:
+		case errors.Is(err, fartest.Err) && src.Fail > 0:
 			if at := new(frame.Error); !errors.As(err, &at) || at.Part != "chunk" {
 				t.Errorf("error without a location: %v", err)
 			}
@@ -294,7 +189,7 @@ func testFar(t *testing.T, rng *rand.Rand, x *farForms) {
 			t.Fatalf("%v of %v in chunks of %v, blocks of %v: the items differ", sel, x.Shape(), a.Chunks(), a.Blocks())
 		}
 	}
-	testFarPasses(t, rng, a, x, src.fail > 0)
+	testFarPasses(t, rng, a, x, src.Fail > 0)
 	content, plain := a.Frame().Content(ctx), local.Frame().Content(ctx)
 	off := rng.Int64N(plain.Size())
 	got := make([]byte, rng.Int64N(plain.Size()-off)+1)
@@ -304,65 +199,9 @@ func testFar(t *testing.T, rng *rand.Rand, x *farForms) {
 	}
 	if _, err := content.ReadAt(got, off); err == nil && !bytes.Equal(got, want) {
 		t.Fatalf("%d bytes at %d differ", len(got), off)
-	} else if err != nil && err != io.EOF && !errors.Is(err, errFar) && o.MaxBytes == 0 {
+	} else if err != nil && err != io.EOF && !errors.Is(err, fartest.Err) && o.MaxBytes == 0 {
 		t.Fatal(err)
 	}
-}
-
-// farReader is a source that reads many ranges at once.
-type farReader interface {
-	frame.Source
-	ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error
-}
-
-// farGap is a farReader that has a gap.
-type farGap struct {
-	farReader
-	gap int64
-}
-
-// Gap returns the gap.
-func (g farGap) Gap() int64 { return g.gap }
-
-// farGapFiles is the farGap of a sparse frame.
-type farGapFiles struct {
-	farGap
-	files farFiles
-}
-
-// ChunkOffset is that of farFiles.
-func (g farGapFiles) ChunkOffset(n int64) int64 { return g.files.ChunkOffset(n) }
-
-// storedFiles returns the files of an array as a sparse frame.
-func storedFiles(t testing.TB, a *Array) (index []byte, chunks map[int64][]byte) {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), "a")
-	s, err := frame.Copy(ctx, dir, a.Frame(), &frame.CreateOptions{Sparse: true, NoSync: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	chunks = map[int64][]byte{}
-	for _, e := range entries {
-		b, err := os.ReadFile(filepath.Join(dir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if e.Name() == "chunks.b2frame" {
-			index = b
-			continue
-		}
-		n, err := strconv.ParseInt(strings.TrimSuffix(e.Name(), ".chunk"), 16, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		chunks[n] = append(b, make([]byte, n%3*100)...) // bytes after the chunk are not read
-	}
-	return index, chunks
 }
 
 // testFarPasses compares calls that read all chunks with the array in memory.
@@ -370,7 +209,7 @@ func testFarPasses(t *testing.T, rng *rand.Rand, a *Array, x *farForms, fails bo
 	t.Helper()
 	local, whole := x.local, x.whole
 	allowed := func(what string, err error) bool {
-		if err != nil && !(fails && errors.Is(err, errFar)) && !errors.Is(err, frame.ErrTooLarge) {
+		if err != nil && !(fails && errors.Is(err, fartest.Err)) && !errors.Is(err, frame.ErrTooLarge) {
 			t.Fatalf("%s: %v", what, err)
 		}
 		return err == nil
@@ -382,7 +221,7 @@ func testFarPasses(t *testing.T, rng *rand.Rand, a *Array, x *farForms, fails bo
 	allowed("Verify", a.Verify(ctx, nil))
 	c, err := Copy(ctx, "", a, &CreateOptions{Concurrency: 1})
 	if allowed("Copy", err) {
-		if got := stored(t, c); len(got) != len(whole) {
+		if got := fartest.Stored(t, c.Frame()); len(got) != len(whole) {
 			t.Fatalf("Copy has %d bytes, want %d", len(got), len(whole))
 		}
 		c.Close()
@@ -457,85 +296,6 @@ func testFarBoxes(t *testing.T, rng *rand.Rand, a, local *Array, allowed func(wh
 	}
 }
 
-// farArray returns an array of random items on a farSource.
-func farArray(t *testing.T, shape, chunks, blocks []int64, o *OpenOptions, edit func(a *Array)) (local, a *Array, src *farSource) {
-	t.Helper()
-	n := int64(2)
-	for _, x := range shape {
-		n *= x
-	}
-	data := make([]byte, n)
-	rand.NewChaCha8([32]byte{1}).Read(data)
-	local, err := CreateBytes(ctx, "", shape, "<u2", data, &CreateOptions{Chunks: chunks, Blocks: blocks})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if edit != nil {
-		edit(local)
-	}
-	src = &farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(1, 1))}
-	if a, err = OpenSource(ctx, src, o); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { a.Close() })
-	src.ranges, src.reads = 0, 0
-	return local, a, src
-}
-
-// readFar reads a selection with at most a number of calls of ReadRanges, and none of ReadAtContext.
-func readFar(t *testing.T, local, a *Array, src *farSource, most int, sel ...Index) {
-	t.Helper()
-	want, err := Read[uint16](ctx, local, sel...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got := make([]uint16, len(want))
-	if err := ReadInto(ctx, a, got, sel...); err != nil {
-		t.Fatal(err)
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("%v: the items differ", sel)
-	}
-	if src.ranges > most || src.reads > 0 {
-		t.Errorf("%v: %d reads of ranges and %d others, want at most %d and 0", sel, src.ranges, src.reads, most)
-	}
-	src.ranges, src.reads = 0, 0
-}
-
-// TestFarRounds counts the calls of the source.
-func TestFarRounds(t *testing.T) {
-	// Small chunks are read whole, at once. Then their blocks are known.
-	for _, o := range []*OpenOptions{{}, {Verify: true}} {
-		local, a, src := farArray(t, []int64{200, 30, 30}, []int64{40, 30, 30}, []int64{1, 10, 30}, o, nil)
-		readFar(t, local, a, src, 1, All, At(5), At(6))
-		readFar(t, local, a, src, 1, All, At(15), At(6))
-		readFar(t, local, a, src, 1)
-	}
-	// Larger chunks are not.
-	local, a, src := farArray(t, []int64{4, 1 << 19}, []int64{1, 1 << 19}, []int64{1, 1 << 12}, &OpenOptions{Cache: 1 << 20}, nil)
-	readFar(t, local, a, src, 2, All, At(5))
-	readFar(t, local, a, src, 0, All, At(6))
-	readFar(t, local, a, src, 1, All, At(1<<18))
-	// Chunks out of order are located before they are read whole.
-	local, a, src = farArray(t, []int64{4, 1 << 14}, []int64{1, 1 << 14}, []int64{1, 1 << 12}, nil, func(a *Array) {
-		for _, i := range []int64{3, 2, 0, 1} {
-			if err := a.FillBytes(ctx, []byte{byte(i), 1}, At(i), Span(0, 1<<14-1)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	})
-	readFar(t, local, a, src, 2)
-}
-
-// TestFarWindows reads more bytes than are read ahead at a time: of many chunks, and of one chunk.
-func TestFarWindows(t *testing.T) {
-	const most = 1 << 20 // a quarter at a time
-	local, a, src := farArray(t, []int64{64, 1 << 15}, []int64{1, 1 << 15}, []int64{1, 1 << 12}, &OpenOptions{MaxBytes: most, Concurrency: 1}, nil)
-	readFar(t, local, a, src, 64/3+1)
-	local, a, src = farArray(t, []int64{1 << 21}, []int64{1 << 21}, []int64{1 << 12}, &OpenOptions{MaxBytes: most, Concurrency: 1}, nil)
-	readFar(t, local, a, src, 8, Step(0, None, 3<<12))
-}
-
 // TestFarCorrupt compares reads of damaged arrays with reads from memory.
 func TestFarCorrupt(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
@@ -545,13 +305,13 @@ func TestFarCorrupt(t *testing.T) {
 	}
 	for range arrays {
 		good := randomFarArray(t, rng, 60)
-		data := stored(t, good)
+		data := fartest.Stored(t, good.Frame())
 		chunks := int(good.Frame().Info().CBytes)
 		good.Close()
 		for range 1 + rng.IntN(10) {
 			data[len(data)/8+rng.IntN(1+min(chunks, len(data)*3/4))] ^= 1 << rng.IntN(8)
 		}
-		src := &farSource{data: data, rng: rand.New(rand.NewPCG(1, 1))}
+		src := fartest.NewSource(data, 1)
 		a, err := OpenSource(ctx, src, &OpenOptions{Concurrency: 1})
 		if err != nil {
 			continue
@@ -582,14 +342,14 @@ func TestFarCorrupt(t *testing.T) {
 // TestFarCancel cancels reads that wait for their source. All goroutines must end.
 func TestFarCancel(t *testing.T) {
 	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)), 60)
-	data := stored(t, local)
+	data := fartest.Stored(t, local.Frame())
 	synctest.Test(t, func(t *testing.T) {
-		src := &farSource{data: data, rng: rand.New(rand.NewPCG(1, 1))}
+		src := fartest.NewSource(data, 1)
 		a, err := OpenSource(context.Background(), src, &OpenOptions{Concurrency: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		src.wait = true
+		src.Wait = true
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error)
 		go func() {
@@ -597,7 +357,7 @@ func TestFarCancel(t *testing.T) {
 			done <- a.ReadBytes(ctx, dst)
 		}()
 		synctest.Wait()
-		if src.ranges == 0 {
+		if src.Ranges == 0 {
 			t.Error("nothing is read ahead")
 		}
 		cancel()
@@ -608,17 +368,10 @@ func TestFarCancel(t *testing.T) {
 	})
 }
 
-// farPanic is a source whose ReadRanges panics.
-type farPanic struct{ *farSource }
-
-func (farPanic) ReadRanges(context.Context, []frame.Range, func(int, int64, []byte) error) error {
-	panic("in ReadRanges")
-}
-
 // TestFarPanic checks that a panic of the source continues on the goroutine of the read.
 func TestFarPanic(t *testing.T) {
 	local := randomFarArray(t, rand.New(rand.NewPCG(4, 4)), 60)
-	a, err := OpenSource(ctx, farPanic{&farSource{data: stored(t, local), rng: rand.New(rand.NewPCG(1, 1))}}, nil)
+	a, err := OpenSource(ctx, fartest.Panic{Source: fartest.NewSource(fartest.Stored(t, local.Frame()), 1)}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -629,4 +382,56 @@ func TestFarPanic(t *testing.T) {
 		}
 	}()
 	a.ReadBytes(ctx, make([]byte, 2*a.Size()))
+}
+
+// TestFarAheadContext cancels a read of one box while several boxes are read ahead and the source does not answer for
+// bytes that the read requests itself. The context of the reading ahead goes on.
+func TestFarAheadContext(t *testing.T) {
+	data := make([]byte, 64*1024*2)
+	rand.NewChaCha8([32]byte{4}).Read(data)
+	local, err := CreateBytes(ctx, "", []int64{64, 1024}, "<u2", data, &CreateOptions{Chunks: []int64{64, 1024}, Blocks: []int64{1, 256}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data = fartest.Stored(t, local.Frame())
+	for name, x := range map[string]struct {
+		count grid.Dims
+		after int64 // the beginning of the chunk, and of the bytes that are read ahead
+	}{
+		"blocks in one range":      {grid.Dims{16, 1024}, 5000},
+		"blocks in several ranges": {grid.Dims{64, 256}, 50_000},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			src := fartest.NewSource(data, 1)
+			a, err := OpenSource(context.Background(), fartest.Gap{Reader: src}, &OpenOptions{Concurrency: 1, MaxBytes: 40_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			h, err := snapshotOf(context.Background(), a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer h.release()
+			src.After = x.after
+			var start grid.Dims
+			all, stop := context.WithCancel(context.Background())
+			defer h.readAhead(all, func(yield func(box) bool) { yield(box{start, x.count}) })()
+			defer stop()
+			ctx, cancel := context.WithCancel(all)
+			done := make(chan error, 1)
+			go func() { done <- h.read(ctx, make([]byte, 2*x.count[0]*x.count[1]), &start, &x.count) }()
+			synctest.Wait()
+			cancel()
+			synctest.Wait()
+			select {
+			case err := <-done:
+				if !errors.Is(err, context.Canceled) {
+					t.Errorf("%s: %v", name, err)
+				}
+			default:
+				t.Errorf("%s: the read waits for the source", name)
+			}
+		})
+	}
 }

@@ -52,6 +52,8 @@ var layers = map[string]struct{ ours, others []string }{
 	"ndarray": {[]string{"internal/errs", "frame", "meta", "chunk", "codec", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu"}, nil},
 
+	"ndarray/internal/fartest": {[]string{"frame"}, nil},
+
 	"internal/engine":      {[]string{"chunk", "codec", "meta", "internal/coder", "internal/ndcopy"}, nil},
 	"internal/ndcopy":      {[]string{"internal/coder", "internal/filters", "internal/race", "internal/cpu"}, nil},
 	"internal/sched":       {[]string{"internal/task"}, nil},
@@ -80,14 +82,15 @@ var layers = map[string]struct{ ours, others []string }{
 // testSupport lists packages that any test, and only a test, may import.
 var testSupport = []string{
 	"internal/attack", "internal/golden", "internal/guardpage", "internal/link", "internal/link/arrays", "internal/manifest", "internal/mutation", "internal/tabletest", "internal/trap",
-	"internal/race", "internal/cpu", "internal/cpu/cputest", "frame/internal/simulated",
+	"internal/race", "internal/cpu", "internal/cpu/cputest", "frame/internal/simulated", "ndarray/internal/fartest",
 }
 
 // besides holds the packages that the tests and examples of a package may import besides those that it may import: they
 // are used together.
 var besides = map[string][]string{
 	"frame/remote": {"chunk", "codec", "frame", "ndarray"}, "frame/store": {"frame/remote"},
-	"internal/attack": {"frame/store", "frame/store/objects", "frame/store/table"},
+	"internal/attack":          {"frame/store", "frame/store/objects", "frame/store/table"},
+	"ndarray/internal/fartest": {"ndarray"},
 }
 
 // required lists all direct requirements of go.mod.
