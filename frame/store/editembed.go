@@ -27,7 +27,7 @@ func (s *Store) mapWithout(key string) (nodes map[string]map[string]any, had boo
 		Map map[string]map[string]any `msgpack:"embed_map"`
 	}
 	if ok {
-		if err := frames.UnmarshalMeta(b, &m); err != nil {
+		if err := frames.UnmarshalMeta(s.embed, b, &m); err != nil {
 			return nil, false, err
 		}
 	}

@@ -68,7 +68,7 @@ func readEmbedMap(f *frame.Frame) (map[string]embedNode, error) {
 		return nil, err
 	}
 	var m embedMeta
-	if err := frames.UnmarshalMeta(b, &m); err != nil {
+	if err := frames.UnmarshalMeta(f, b, &m); err != nil {
 		return nil, fmt.Errorf("metalayer %s: %w", embedLayer, err)
 	}
 	return m.Map, nil

@@ -55,7 +55,7 @@ func (r Reference) String() string {
 // referenceOf returns the reference in the frame of a leaf.
 func referenceOf(f *frame.Frame) (*Reference, error) {
 	if b, ok := frames.MetaLayer(f, "proxy-source"); ok {
-		return proxyReference(b)
+		return proxyReference(f, b)
 	}
 	for _, name := range []string{"b2o", "_LazyArray"} {
 		b, ok, err := frames.VLMeta(f, name)
@@ -66,7 +66,7 @@ func referenceOf(f *frame.Frame) (*Reference, error) {
 			continue
 		}
 		var m map[string]any
-		if err := frames.UnmarshalMeta(b, &m); err != nil {
+		if err := frames.UnmarshalMeta(f, b, &m); err != nil {
 			return nil, fmt.Errorf("metalayer %s: %w", name, err)
 		}
 		r := referenceFromMap(m, 0)
@@ -88,8 +88,8 @@ func ReadReference(e meta.Ext) (*Reference, error) {
 		return nil, fmt.Errorf("store: extension of type %d, want %d: %w", e.Type, meta.ExtRef, ErrType)
 	}
 	var m map[string]any
-	if err := frames.UnmarshalMeta(e.Data, &m); err != nil {
-		return nil, fmt.Errorf("store: extension of type %d: %w", e.Type, err)
+	if err := meta.Unmarshal(e.Data, &m); err != nil {
+		return nil, fmt.Errorf("store: extension of type %d: %w (%w)", e.Type, ErrCorrupt, err)
 	}
 	r := referenceFromMap(m, 0)
 	return &r, nil
@@ -131,12 +131,12 @@ func referenceFromMap(m map[string]any, depth int) Reference {
 }
 
 // proxyReference reads the metalayer of a cache. The token for access to a server is left out.
-func proxyReference(b []byte) (*Reference, error) {
+func proxyReference(f *frame.Frame, b []byte) (*Reference, error) {
 	var source struct {
 		Path any `msgpack:"local_abspath"`
 		URL  any `msgpack:"urlpath"`
 	}
-	if err := frames.UnmarshalMeta(b, &source); err != nil {
+	if err := frames.UnmarshalMeta(f, b, &source); err != nil {
 		return nil, fmt.Errorf("metalayer proxy-source: %w", err)
 	}
 	r := &Reference{Kind: "proxy"}

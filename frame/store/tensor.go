@@ -22,7 +22,7 @@ func tensorShape(f *frame.Frame) ([]int64, meta.DType, error) {
 		return nil, meta.DType{}, err
 	}
 	var v any
-	if err := frames.UnmarshalMeta(b, &v); err != nil {
+	if err := frames.UnmarshalMeta(f, b, &v); err != nil {
 		return nil, meta.DType{}, fmt.Errorf("metalayer %s: %w", tensorLayer, err)
 	}
 	t := sequence(v)

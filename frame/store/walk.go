@@ -174,7 +174,7 @@ func (s *Store) isTable(ctx context.Context, box opener, key string) (bool, erro
 			return err
 		}
 		var kind any
-		err = frames.UnmarshalMeta(b, &kind)
+		err = frames.UnmarshalMeta(f, b, &kind)
 		is = kind == "ctable"
 		if raw, isBytes := kind.([]byte); isBytes {
 			is = string(raw) == "ctable"

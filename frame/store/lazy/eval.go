@@ -16,8 +16,9 @@ import (
 // computes block by block, in parallel. It first computes the array inside a reduction, in memory.
 //
 // The error wraps errors.ErrUnsupported, with the position in the expression, for operations that this package does not
-// compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match; or
-// ndarray.ErrValue for a number that its dtype cannot hold. Other errors are those of reading and of ndarray.Create.
+// compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match;
+// ndarray.ErrValue for a number that its dtype cannot hold; or ndarray.ErrTooLarge for an array in memory that no
+// operand justifies by its stored bytes or MaxBytes. Other errors are those of reading and of ndarray.Create.
 func (e *Expression) Eval(ctx context.Context, name string, operands map[string]ndarray.Reader, o *ndarray.CreateOptions) (*ndarray.Array, error) {
 	b := &binder{ctx: ctx, operands: operands}
 	defer b.close()
@@ -28,7 +29,7 @@ func (e *Expression) Eval(ctx context.Context, name string, operands map[string]
 	if t.literal {
 		return nil, fmt.Errorf("lazy: the expression %.40q has no operand: %w", e.text, errors.ErrUnsupported)
 	}
-	return t.create(ctx, name, o)
+	return b.create(t, name, o)
 }
 
 // binder finds the operands of an expression.
@@ -210,8 +211,9 @@ func read(ctx context.Context, r ndarray.Reader, d meta.DType, box ndarray.Box, 
 	return v, ndarray.ReadInto(ctx, as, v.i, box.Selection()...)
 }
 
-// create creates an array with the values of the term.
-func (t *term) create(ctx context.Context, name string, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+// create creates an array with the values of a term.
+func (b *binder) create(t *term, name string, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+	ctx := b.ctx
 	var opts ndarray.CreateOptions
 	if o != nil {
 		opts = *o
@@ -224,6 +226,11 @@ func (t *term) create(ctx context.Context, name string, o *ndarray.CreateOptions
 		}
 	}
 	opts.DType = d.String()
+	if name == "" && opts.Storage == nil && opts.Objects == nil {
+		if err := b.checkMemory(t.shape, int64(d.Size)); err != nil {
+			return nil, err
+		}
+	}
 	if err := t.prepare(t.shape); err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package lazy
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -70,19 +71,22 @@ func (e *Expression) String() string { return e.text }
 
 // Names returns the names of the operands, sorted.
 func (e *Expression) Names() []string {
-	var names []string
+	names := map[string]bool{}
 	var walk func(n *node)
 	walk = func(n *node) {
-		if n.kind == name && !slices.Contains(names, n.name) {
-			names = append(names, n.name)
+		if n.kind == name {
+			names[n.name] = true
 		}
-		for _, a := range n.args {
+		args := n.args
+		if n.kind == call && n.name == "astype" && len(args) > 1 {
+			args = args[:1] // the others are no operands: the name of a dtype
+		}
+		for _, a := range args {
 			walk(a)
 		}
 	}
 	walk(e.root)
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(names))
 }
 
 // parser parses the rest of the text.

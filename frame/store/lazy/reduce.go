@@ -6,6 +6,9 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
+// reduceMemory is the number of bytes that ndarray.Reduce takes for each item of the result.
+const reduceMemory = 32
+
 // reductions has the reductions by name.
 var reductions = map[string]ndarray.Op{
 	"sum": ndarray.OpSum, "prod": ndarray.OpProd, "mean": ndarray.OpMean, "std": ndarray.OpStd, "var": ndarray.OpVar,
@@ -50,12 +53,16 @@ func (b *binder) reduce(n *node, op ndarray.Op) (*term, error) {
 	}
 	r := t.array
 	if r == nil {
-		a, err := t.create(b.ctx, "", nil)
+		a, err := b.create(t, "", nil)
 		if err != nil {
 			return nil, err
 		}
 		b.made = append(b.made, a)
 		r = a
+		// Reduce does not limit the memory of its result for an array of this process.
+		if err := b.checkMemory(kept(t.shape, o.Axes), reduceMemory); err != nil {
+			return nil, err
+		}
 	}
 	a, err := ndarray.Reduce(b.ctx, r, op, o)
 	if err != nil {

@@ -83,7 +83,7 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 	}
 	content, _ := frames.MetaLayer(o.f, "batcharray") // another Array may have chosen the length of blocks since
 	var m batchMeta
-	if err := frames.UnmarshalMeta(content, &m); err != nil {
+	if err := frames.UnmarshalMeta(o.f, content, &m); err != nil {
 		return fmt.Errorf("metalayer batcharray: %w", err)
 	}
 	if m.ItemsPerBlock < 0 {
@@ -150,7 +150,7 @@ func setBlockLength(f *frame.Frame, b *frame.Batch, n int) error {
 	const layer, key = "batcharray", "items_per_block"
 	content, _ := frames.MetaLayer(f, layer)
 	var m meta.Map
-	if err := frames.UnmarshalMeta(content, &m); err != nil {
+	if err := frames.UnmarshalMeta(f, content, &m); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(m, func(e meta.Entry) bool { return e.Key == key })

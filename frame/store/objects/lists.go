@@ -20,7 +20,7 @@ type listMeta struct {
 func (o *Array) listMeta() (*listMeta, error) {
 	content, _ := frames.MetaLayer(o.f, "listarray")
 	m := &listMeta{}
-	if err := frames.UnmarshalMeta(content, m); err != nil {
+	if err := frames.UnmarshalMeta(o.f, content, m); err != nil {
 		return nil, fmt.Errorf("metalayer listarray: %w", err)
 	}
 	return m, nil

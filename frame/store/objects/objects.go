@@ -75,7 +75,7 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 		o.kind = Lists
 	}
 	var m batchMeta
-	if err := frames.UnmarshalMeta(b, &m); err != nil {
+	if err := frames.UnmarshalMeta(f, b, &m); err != nil {
 		return nil, fmt.Errorf("metalayer %s: %w", layer, err)
 	}
 	switch {
@@ -114,7 +114,7 @@ func (o *Array) batchLengths(ctx context.Context) ([]int64, error) {
 		Lengths []int64 `msgpack:"batch_lengths"`
 	}
 	if ok {
-		if err := frames.UnmarshalMeta(b, &m); err != nil {
+		if err := frames.UnmarshalMeta(o.f, b, &m); err != nil {
 			return nil, fmt.Errorf("metalayer %s: %w", lengthsLayer, err)
 		}
 	}
@@ -151,6 +151,7 @@ func (o *Array) countItems(ctx context.Context, n int) ([]int64, error) {
 	}
 	lengths := make([]int64, n)
 	var buf []byte
+	decoded := int64(0)
 	for i := range lengths {
 		info, err := o.f.ChunkInfo(ctx, i)
 		if err != nil {
@@ -161,8 +162,11 @@ func (o *Array) countItems(ctx context.Context, n int) ([]int64, error) {
 				return nil, err
 			}
 			count, _, err := frames.ArrayHeader(buf)
+			if decoded += int64(len(buf)); err == nil {
+				err = o.f.CheckAlloc(decoded) // limits the work for chunks that the index references many times
+			}
 			if err != nil {
-				return nil, fmt.Errorf("batch %d, block %d: %w", i, k, err)
+				return nil, fmt.Errorf("counting the items of batch %d, block %d: %w", i, k, err)
 			}
 			lengths[i] += count
 		}
@@ -353,7 +357,7 @@ func (o *Array) eachInBatch(ctx context.Context, list *batches, b int, start, st
 			err = faults.Corruptf("%d items, want %d", n, want)
 		}
 		if err == nil {
-			err = eachInBlock(items, max(start-at, 0), min(stop-at, n), func(k int64, raw []byte) error { return see(base+at+k, raw) })
+			err = eachInBlock(items, max(start-at, 0), min(stop-at, n), n, func(k int64, raw []byte) error { return see(base+at+k, raw) })
 		}
 		if err == faults.ErrStop {
 			return err
@@ -366,8 +370,8 @@ func (o *Array) eachInBatch(ctx context.Context, list *batches, b int, start, st
 	return nil
 }
 
-// eachInBlock calls see with the values start to stop-1 in b.
-func eachInBlock(b []byte, start, stop int64, see func(k int64, raw []byte) error) error {
+// eachInBlock calls see with the values start to stop-1 of the count values in b.
+func eachInBlock(b []byte, start, stop, count int64, see func(k int64, raw []byte) error) error {
 	if start >= stop {
 		return nil
 	}
@@ -379,6 +383,9 @@ func eachInBlock(b []byte, start, stop int64, see func(k int64, raw []byte) erro
 		b = b[n:]
 		if n, err = frames.SkipValues(b, 1); err != nil {
 			return err
+		}
+		if k == count-1 && n < len(b) {
+			return faults.Corruptf("%d bytes after its items", len(b)-n)
 		}
 		if err := see(k, b[:n]); err != nil {
 			return err

@@ -125,10 +125,10 @@ func TestItemAlone(t *testing.T) {
 	block := []byte{1, 0xa2, 'a', 'b', 0xdd, 0xff, 0xff, 0xff, 0xff}
 	var got []byte
 	see := func(_ int64, raw []byte) error { got = append(got, raw...); return nil }
-	if err := eachInBlock(block, 1, 2, see); err != nil || string(got) != "\xa2ab" {
+	if err := eachInBlock(block, 1, 2, 3, see); err != nil || string(got) != "\xa2ab" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if err := eachInBlock(block, 2, 3, see); !errors.Is(err, ErrCorrupt) {
+	if err := eachInBlock(block, 2, 3, 3, see); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a damaged value: %v", err)
 	}
 }

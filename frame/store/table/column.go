@@ -141,7 +141,7 @@ func (c *Column) openDictionary(ctx context.Context, t *Table, key string) error
 				return err
 			}
 			var s string
-			if err := frames.UnmarshalMeta(raw, &s); err != nil {
+			if err := frames.UnmarshalMeta(f, raw, &s); err != nil {
 				return err
 			}
 			c.dict = append(c.dict, s)

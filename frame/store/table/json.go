@@ -19,6 +19,21 @@ type jsonNumber string
 // maxJSONDepth is the deepest nesting of lists and maps in a schema.
 const maxJSONDepth = 1000
 
+// jsonMemory returns the number of bytes that JSON takes at most, as values and in descriptions of columns: 128 for a
+// value or a list, and 640 for a map with its first value.
+func jsonMemory(text []byte) int64 {
+	n := int64(len(text)) + 128
+	for _, c := range text {
+		switch c {
+		case ',', '[':
+			n += 128
+		case '{':
+			n += 640
+		}
+	}
+	return n
+}
+
 // jsonParser walks over JSON; text[pos:] is what remains.
 type jsonParser struct {
 	text       string
@@ -167,6 +182,9 @@ func (p *jsonParser) str() (string, error) {
 		switch {
 		case c == '"':
 			p.pos++
+			if s := out.String(); utf8.ValidString(s) {
+				return s, nil
+			}
 			return string([]rune(out.String())), nil // bytes that are not UTF-8 become U+FFFD
 		case c < ' ':
 			return "", p.fail("character")

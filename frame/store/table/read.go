@@ -322,11 +322,16 @@ func (c *Column) readTimes(ctx context.Context, start, stop int64) ([]time.Time,
 		if n == ndarray.NaT {
 			continue
 		}
-		perSecond := int64(time.Second / unit)
-		seconds, rest := n/perSecond, n%perSecond
-		values[i] = time.Unix(seconds, rest*int64(unit)).UTC()
+		values[i] = timeOf(n, unit)
 	}
 	return values, err
+}
+
+// timeOf returns the time that is n units after 1970.
+func timeOf(n int64, unit time.Duration) time.Time {
+	perSecond := int64(time.Second / unit)
+	seconds, rest := n/perSecond, n%perSecond
+	return time.Unix(seconds, rest*int64(unit)).UTC()
 }
 
 // eachItem calls see with the MessagePack of the values of rows of any size.

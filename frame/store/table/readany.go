@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"time"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/ndarray"
@@ -36,13 +35,7 @@ func (c *Column) boxed(ctx context.Context, start, stop int64) ([]any, error) {
 	case "bool":
 		return box[bool](ctx, c, start, stop)
 	case "timestamp":
-		values, err := box[time.Time](ctx, c, start, stop)
-		for i, v := range values {
-			if v.(time.Time).IsZero() {
-				values[i] = nil
-			}
-		}
-		return values, err
+		return c.boxedTimes(ctx, start, stop)
 	}
 	d := c.array.DType()
 	switch d.Kind {
@@ -60,6 +53,18 @@ func (c *Column) boxed(ctx context.Context, start, stop int64) ([]any, error) {
 		return box[string](ctx, c, start, stop)
 	}
 	return nil, faults.Unsupportedf("items of dtype %s as any", d)
+}
+
+// boxedTimes returns timestamps as any, and nil for NaT.
+func (c *Column) boxedTimes(ctx context.Context, start, stop int64) ([]any, error) {
+	counts, err := readRows[int64](ctx, c.rows, c.array, 1, start, stop)
+	values, unit := make([]any, len(counts)), timeUnits()[c.info.Unit] // readSchema checks the unit
+	for i, n := range counts {
+		if n != ndarray.NaT {
+			values[i] = timeOf(n, unit)
+		}
+	}
+	return values, err
 }
 
 // boxFunc reads values as any.

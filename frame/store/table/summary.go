@@ -86,7 +86,7 @@ func readSummary[T cmp.Ordered](ctx context.Context, c *Column) (*summary[T], er
 		if err != nil {
 			return nil, err
 		}
-		if !ok || frames.UnmarshalMeta(b, v) != nil {
+		if !ok || frames.UnmarshalMeta(f, b, v) != nil {
 			return s, nil
 		}
 	}

@@ -75,6 +75,9 @@ func readSchema(f *frame.Frame) ([]ColumnInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := f.CheckAlloc(jsonMemory(schema)); err != nil {
+		return nil, fmt.Errorf("schema of %d bytes: %w", len(schema), err)
+	}
 	return parseSchema(schema)
 }
 
@@ -88,7 +91,7 @@ func text(f *frame.Frame, name string) ([]byte, error) {
 		return nil, faults.Corruptf("no metalayer %s", name)
 	}
 	var v any
-	if err := frames.UnmarshalMeta(b, &v); err != nil {
+	if err := frames.UnmarshalMeta(f, b, &v); err != nil {
 		return nil, fmt.Errorf("metalayer %s: %w", name, err)
 	}
 	switch v := v.(type) {

@@ -3,8 +3,10 @@ package frames
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -15,13 +17,19 @@ func Bytes(ctx context.Context, f *frame.Frame) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// AllVLMeta returns all variable-length metalayers of a frame with their decoded contents.
+// AllVLMeta returns all variable-length metalayers of a frame with their decoded contents. It returns ErrTooLarge if f
+// does not justify the memory of all of them.
 func AllVLMeta(f *frame.Frame) ([]meta.Layer, error) {
 	var layers []meta.Layer
+	total := int64(0)
 	for _, name := range f.VLMetaNames() {
 		b, err := f.VLMeta(name)
+		total += int64(len(b))
+		if err == nil {
+			err = f.CheckAlloc(total)
+		}
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("metalayer %s: %w", faults.Clip(name), err)
 		}
 		layers = append(layers, meta.Layer{Name: name, Content: b})
 	}

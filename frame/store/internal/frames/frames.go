@@ -2,13 +2,13 @@
 package frames
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // MetaLayer returns the content of a fixed metalayer, and whether it exists.
@@ -39,10 +39,11 @@ func IsPickledChunk(b []byte) bool {
 // IsPickle reports whether bytes begin as a pickle of protocol 2 to 5 does.
 func IsPickle(b []byte) bool { return len(b) >= 2 && b[0] == 0x80 && b[1] >= 2 && b[1] <= 5 }
 
-// UnmarshalMeta is meta.Unmarshal for values of the format: any other value is corrupt.
-func UnmarshalMeta(b []byte, v any) error {
-	if err := meta.Unmarshal(b, v); err != nil {
-		return fmt.Errorf("%w (%w)", errs.ErrCorrupt, err)
+// UnmarshalMeta is Unmarshal for values of the format, which metalayers of f hold: any other value is corrupt.
+func UnmarshalMeta(f *frame.Frame, b []byte, v any) error {
+	err := Unmarshal(f, b, v)
+	if err == nil || errors.Is(err, errs.ErrTooLarge) {
+		return err
 	}
-	return nil
+	return fmt.Errorf("%w (%w)", errs.ErrCorrupt, err)
 }

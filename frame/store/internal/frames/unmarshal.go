@@ -14,7 +14,8 @@ const (
 	mostMemory  = 512
 )
 
-// Unmarshal is meta.Unmarshal for an item of f. It returns ErrTooLarge if f does not justify the memory of the values.
+// Unmarshal is meta.Unmarshal for an item or a metalayer of f. It returns ErrTooLarge if f does not justify the memory
+// of the values.
 func Unmarshal(f *frame.Frame, raw []byte, v any) error {
 	if f.CheckAlloc(mostMemory*int64(len(raw))) != nil {
 		n, err := DecodedMemory(raw)

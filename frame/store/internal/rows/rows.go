@@ -3,6 +3,7 @@ package rows
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"iter"
 	"math/bits"
@@ -37,10 +38,10 @@ func Read(ctx context.Context, a *ndarray.Array) (*Set, error) {
 		return nil, fmt.Errorf("marks of %d rows: %w", n, err)
 	}
 	r := &Set{}
-	window := make([]bool, min(n, Window))
+	window := make([]byte, min(n, Window))
 	for start := int64(0); start < n; start += Window {
 		part := window[:min(Window, n-start)]
-		if err := ndarray.ReadInto(ctx, a, part, ndarray.Span(start, start+int64(len(part)))); err != nil {
+		if err := a.ReadBytes(ctx, part, ndarray.Span(start, start+int64(len(part)))); err != nil {
 			return nil, err
 		}
 		r.add(part, start)
@@ -51,21 +52,38 @@ func Read(ctx context.Context, a *ndarray.Array) (*Set, error) {
 	return r, nil
 }
 
-// add appends the marks of rows. The first row is start, a multiple of 64.
-func (r *Set) add(part []bool, start int64) {
-	for i, live := range part {
-		if i%64 == 0 {
-			if len(r.bits)%groupWords == 0 {
-				r.before = append(r.before, r.Live)
-			}
-			r.bits = append(r.bits, 0)
+// add appends the marks of rows. The first row is start, a multiple of 64. A mark is 0 for a deleted row.
+func (r *Set) add(part []byte, start int64) {
+	var rest [64]byte
+	for at := start; len(part) > 0; at += 64 {
+		if len(part) < 64 {
+			copy(rest[:], part)
+			part = rest[:]
 		}
-		if live {
-			r.bits[len(r.bits)-1] |= 1 << (i % 64)
-			r.Live++
-			r.Stored = start + int64(i) + 1
+		word := pack(part[:64])
+		part = part[64:]
+		if len(r.bits)%groupWords == 0 {
+			r.before = append(r.before, r.Live)
+		}
+		r.bits = append(r.bits, word)
+		if word != 0 {
+			r.Live += int64(bits.OnesCount64(word))
+			r.Stored = at + int64(bits.Len64(word))
 		}
 	}
+}
+
+// pack returns the bits of 64 marks: 1 for each that is not 0.
+func pack(marks []byte) (word uint64) {
+	for k := range 8 {
+		const low = 0x0101010101010101 // the lowest bit of each byte
+		x := binary.LittleEndian.Uint64(marks[8*k:])
+		x |= x >> 4
+		x |= x >> 2
+		x |= x >> 1
+		word |= (x & low) * 0x0102040810204080 >> 56 << (8 * k) // the product has these bits at its top, in order
+	}
+	return word
 }
 
 // Position returns the stored row of row i, which must exist.

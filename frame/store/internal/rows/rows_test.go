@@ -7,11 +7,12 @@ import (
 
 func TestSet(t *testing.T) {
 	const n = 3*Window + 100
-	marks := make([]bool, n)
+	marks := make([]byte, n)
 	r := &Set{}
 	var live []int64
 	for i := range marks {
-		if marks[i] = i%3 == 0 || i/5000%2 == 1; marks[i] {
+		if i%3 == 0 || i/5000%2 == 1 {
+			marks[i] = byte(1 + i%255)
 			live = append(live, int64(i))
 		}
 	}

@@ -41,6 +41,9 @@ func (w *Writer) Add(name string, size int64, sum uint32) error {
 	if len(name) > math.MaxUint16 {
 		return faults.TooLargef("name of %d bytes", len(name))
 	}
+	if err := checkName(name); err != nil {
+		return err
+	}
 	m := written{name: name, size: size, off: w.off, sum: sum}
 	w.members = append(w.members, m)
 	b := binary.LittleEndian.AppendUint32(nil, markLocal)

@@ -96,8 +96,7 @@ func Read(ctx context.Context, src source.Source, tail []byte, most int) ([]Memb
 		return nil, nil, faults.TooLargef("%d members, more than MaxLeaves allows (%d)", d.count, most)
 	}
 	const atOnce = 4 << 20
-	if d.offset < w.off && d.size <= atOnce {
-		start := max(d.offset-tailLen/4, 0)
+	if start := max(d.offset-tailLen/4, 0); d.offset < w.off && size-start <= atOnce+2*tailLen {
 		buf := make([]byte, size-start)
 		n := copy(buf[w.off-start:], tail)
 		if _, err := src.ReadAtContext(ctx, buf[:len(buf)-n], start); err != nil {
@@ -221,6 +220,9 @@ func findDirectory64(r io.ReaderAt, end int64, d directory) (directory, int64, e
 	}
 	if binary.LittleEndian.Uint32(e[:]) != markEnd64 {
 		return d, 0, faults.Corruptf("no zip64 record at %d", at)
+	}
+	if n := binary.LittleEndian.Uint64(e[4:]); n != uint64(end-locatorLen-at-12) {
+		return d, 0, faults.Corruptf("zip64 record of %d bytes at %d, but its locator is at %d", n, at, end-locatorLen)
 	}
 	d.count = int64(binary.LittleEndian.Uint64(e[32:]))
 	d.size = int64(binary.LittleEndian.Uint64(e[40:]))

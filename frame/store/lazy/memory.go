@@ -1,0 +1,48 @@
+package lazy
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// checkMemory returns an error that wraps ndarray.ErrTooLarge if no operand justifies an array of a shape with items of
+// size bytes in memory. Small operands may be broadcast to any shape.
+func (b *binder) checkMemory(shape []int64, size int64) error {
+	n := size
+	for _, e := range shape {
+		if e > 0 && n > math.MaxInt64/e {
+			n = math.MaxInt64
+		} else {
+			n *= e
+		}
+	}
+	var err error
+	for _, r := range b.operands {
+		switch r := r.(type) {
+		case *ndarray.Array:
+			err = r.Frame().CheckAlloc(n)
+		case *ndarray.View:
+			err = r.Array().Frame().CheckAlloc(n)
+		default: // nil, which no expression may use
+			continue
+		}
+		if err == nil {
+			return nil
+		}
+	}
+	return fmt.Errorf("lazy: an array of shape %v in memory: %w", shape, err)
+}
+
+// kept returns the axes of a shape that a reduction keeps.
+func kept(shape []int64, axes []int) []int64 {
+	var list []int64
+	for i, e := range shape {
+		if axes != nil && !slices.Contains(axes, i) && !slices.Contains(axes, i-len(shape)) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
