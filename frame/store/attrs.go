@@ -8,7 +8,6 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // Attrs returns the names of the attributes of a group, "/" for the whole store, in the order in which they are stored.
@@ -31,12 +30,20 @@ func (s *Store) Attr(ctx context.Context, group, attr string, v any) error {
 		if found = ok; err != nil || !ok {
 			return err
 		}
-		return meta.Unmarshal(b, v)
+		return frames.Unmarshal(f, b, v)
 	})
 	if err == nil && !found {
 		err = fmt.Errorf("store: %s: attribute %s: %w", cleanKey(group), attr, fs.ErrNotExist)
 	}
 	return err
+}
+
+// attrsKey returns the key of the leaf with the attributes of a group. Tables have another one.
+func (s *Store) attrsKey(group string) string {
+	if s.looksLikeTable(group) && s.index.get(join(group, groupMeta)) == nil {
+		return join(group, tableVLMeta)
+	}
+	return join(group, groupMeta)
 }
 
 // visitAttrs calls see with the frame that holds the attributes of a group, if it exists.
@@ -45,10 +52,7 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 	if n, ok := s.find(group); !ok || !n.group {
 		return atKey(group, errs.ErrNotExist)
 	}
-	l := s.index.get(join(group, groupMeta))
-	if l == nil && s.looksLikeTable(group) {
-		l = s.index.get(join(group, tableVLMeta))
-	}
+	l := s.index.get(s.attrsKey(group))
 	if l == nil {
 		return nil
 	}

@@ -99,7 +99,8 @@ func (z *zipFile) Close() error {
 type directory struct {
 	sys   storage.System
 	root  storage.Root
-	temps []string // temporary files of this package that files found
+	temps []string        // temporary files of this package that files found
+	names map[string]bool // of directories, as the file system lists them, as far as edits have looked
 }
 
 func (d *directory) files(ctx context.Context, most int) ([]file, error) {

@@ -66,4 +66,9 @@
 // accept; leaves outside the embed store; more leaves than OpenOptions.MaxLeaves. Compressed members of a zip file and
 // links in a directory are leaves that cannot be opened. Files of a directory are opened through one os.Root. Pickles
 // are never loaded.
+//
+// # Case of keys
+//
+// Keys that differ only in case are different keys. A directory cannot hold both if its file system ignores case. Then
+// Put returns an error that wraps fs.ErrExist, and changes nothing.
 package store

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -245,7 +246,8 @@ func (s *Store) begin(key string) (func(), error) {
 
 // Put stores a copy of a frame under a key. It replaces an existing leaf with that key. In a directory store, frames of
 // at least OpenOptions.Threshold decoded bytes get a file of their own, with the extension of python-blosc2 for its
-// kind.
+// kind. The error wraps fs.ErrExist if the file system ignores case and has a file or a directory for a key that
+// differs from this one in case.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	key = cleanKey(key)
 	end, err := s.begin(key)
@@ -270,8 +272,19 @@ func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
 		return s.removeFile(old, l) // the file hides the new leaf until it is removed
 	}
 	name := key[1:] + extension(kindOf(f), f)
-	if old != nil && old.file != "" && old.file != name && checkFree(s.edit.dir.root, name, false) != nil {
-		name = old.file // a group has the other name: readers go by the content
+	if keyOfFile(name) != key {
+		return fmt.Errorf("no file can have this key, whose last element has only dots: %w", ErrParam)
+	}
+	if old == nil || old.file != name {
+		err := checkFree(s.edit.dir.root, name, false)
+		switch {
+		case err != nil && old != nil && old.file != "":
+			name = old.file // a group has the other name: readers go by the content
+		case errors.Is(err, fs.ErrExist):
+			return fmt.Errorf("the file %s belongs to another key, perhaps because the file system ignores case: %w", faults.Clip(name), err)
+		case err != nil:
+			return err
+		}
 	}
 	if err := s.writeFile(ctx, old, name, f); err != nil {
 		return err
@@ -381,10 +394,11 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// SetAttr sets an attribute of a group of a tree store, "/" for the whole store. v is encoded as meta.Marshal does.
+// SetAttr sets an attribute of a group of a tree store, "/" for the whole store, or of a table in it. v is encoded as
+// meta.Marshal does.
 func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	group = cleanKey(group)
-	key := join(group, groupMeta)
+	key := s.attrsKey(group)
 	end, err := s.begin(key)
 	if err != nil {
 		return atKey(group, err)

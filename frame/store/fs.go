@@ -56,10 +56,7 @@ func (s *Store) hidden(name string) (entryName, bool) {
 // list returns the files in a group, sorted by name.
 func (s *Store) list(group string) []fs.DirEntry {
 	var list []fs.DirEntry
-	for n := range s.below(group) {
-		if path.Dir(n.key) != group {
-			continue
-		}
+	for n := range s.in(group) {
 		base := path.Base(n.key)
 		if n.group {
 			list = append(list, fs.FileInfoToDirEntry(fileInfo{name: base, dir: true}))

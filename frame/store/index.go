@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"iter"
 	"path"
 	"slices"
@@ -11,23 +10,54 @@ import (
 // find returns the entry of a key.
 func (s *Store) find(key string) (entryName, bool) {
 	names := s.index.sorted()
-	i, ok := slices.BinarySearchFunc(names, key, func(e entryName, key string) int { return cmp.Compare(e.key, key) })
+	i, ok := slices.BinarySearchFunc(names, key, entryName.compare)
 	if !ok {
 		return entryName{key: key, group: key == "/"}, key == "/"
 	}
 	return names[i], true
 }
 
-// below returns the entries below a group, in the order of their keys.
+// compare compares the key of e with another one.
+func (e entryName) compare(key string) int { return compareKeys(e.key, key) }
+
+// below returns the entries below a group, each directly before those below it.
 func (s *Store) below(group string) iter.Seq[entryName] {
-	start, names := 0, s.index.sorted()
+	names := s.index.sorted()
 	if group != "/" {
-		start, _ = slices.BinarySearchFunc(names, group+"/", func(e entryName, key string) int { return cmp.Compare(e.key, key) })
+		start, _ := slices.BinarySearchFunc(names, group+"/", entryName.compare)
+		names = names[start:]
 	}
 	return func(yield func(entryName) bool) {
-		for _, e := range names[start:] {
+		for _, e := range names {
 			if !isInside(e.key, group) || !yield(e) {
 				return
+			}
+		}
+	}
+}
+
+// in returns the entries in a group, without those below them. It takes time for them only.
+func (s *Store) in(group string) iter.Seq[entryName] {
+	return func(yield func(entryName) bool) {
+		names := s.index.sorted()
+		start := 0
+		if group != "/" {
+			start, _ = slices.BinarySearchFunc(names, group+"/", entryName.compare)
+		}
+		for start < len(names) && isInside(names[start].key, group) {
+			e := names[start]
+			if !yield(e) {
+				return
+			}
+			start++
+			if e.group {
+				n, _ := slices.BinarySearchFunc(names[start:], e.key, func(n entryName, key string) int {
+					if isInside(n.key, key) {
+						return -1
+					}
+					return 1
+				})
+				start += n
 			}
 		}
 	}
@@ -44,8 +74,8 @@ func (s *Store) isGroupMeta(key string) bool {
 	return s.layout == LayoutTree && path.Base(key) == groupMeta
 }
 
-// Keys returns the keys of all leaves below a group, "/" for the whole store, in their order. It reads nothing. The
-// columns of tables are included. The leaves that hold the attributes of a group are not.
+// Keys returns the keys of all leaves below a group, "/" for the whole store, in the order of Walk. It reads nothing.
+// The columns of tables are included. The leaves that hold the attributes of a group are not.
 func (s *Store) Keys(group string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for e := range s.below(cleanKey(group)) {

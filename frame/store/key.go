@@ -27,10 +27,36 @@ func checkKey(key string) error {
 	return nil
 }
 
-// keyOfFile returns the key of an external leaf: its path without the extension.
+// compareKeys compares keys so that the keys below a group directly follow it.
+func compareKeys(a, b string) int {
+	n := min(len(a), len(b))
+	if a[:n] == b[:n] {
+		return len(a) - len(b)
+	}
+	i := 0
+	for i+64 <= n && a[i:i+64] == b[i:i+64] {
+		i += 64
+	}
+	for a[i] == b[i] {
+		i++
+	}
+	switch {
+	case a[i] == '/':
+		return -1
+	case b[i] == '/':
+		return 1
+	}
+	return int(a[i]) - int(b[i])
+}
+
+// parent returns the group of a key, which must be clean.
+func parent(key string) string { return key[:max(strings.LastIndexByte(key, '/'), 1)] }
+
+// keyOfFile returns the key of an external leaf: its path without the extension. As in Python, dots at the beginning of
+// the name of the file do not begin an extension.
 func keyOfFile(name string) string {
 	dir, file := path.Split(name)
-	if i := strings.LastIndexByte(file, '.'); i > 0 {
+	if i := strings.LastIndexByte(file, '.'); strings.Trim(file[:max(i, 0)], ".") != "" {
 		file = file[:i]
 	}
 	return "/" + dir + file

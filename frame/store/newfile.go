@@ -67,7 +67,8 @@ func isTempFile(name string) bool {
 	return ok && len(hex) == 16 && strings.Trim(hex, "0123456789abcdef") == ""
 }
 
-// mkdirAll creates a directory of a store and those above it.
+// mkdirAll creates a directory of a store and those above it. It returns fs.ErrExist if the file system takes another
+// name for the same, because it ignores case: the keys of leaves in the directory would begin with that name.
 func (d *directory) mkdirAll(name string) error {
 	if name == "." {
 		return nil
@@ -75,7 +76,13 @@ func (d *directory) mkdirAll(name string) error {
 	if err := d.mkdirAll(path.Dir(name)); err != nil {
 		return err
 	}
+	if d.names == nil {
+		d.names = map[string]bool{}
+	}
 	err := d.root.Mkdir(name, 0o777)
+	if err == nil {
+		d.names[name] = true
+	}
 	if !errors.Is(err, fs.ErrExist) {
 		return err
 	}
@@ -85,6 +92,21 @@ func (d *directory) mkdirAll(name string) error {
 		return statErr
 	case !fi.IsDir():
 		return err
+	case d.names[name]:
+		return nil
+	}
+	list, listErr := d.root.ReadDir(path.Dir(name))
+	for _, e := range list {
+		if !e.IsDir() {
+			continue
+		}
+		d.names[path.Join(path.Dir(name), e.Name())] = true
+	}
+	switch {
+	case listErr != nil:
+		return listErr
+	case !d.names[name]:
+		return fmt.Errorf("the directory %s has another name in the file system, which ignores case: %w", name, err)
 	}
 	return nil
 }

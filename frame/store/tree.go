@@ -1,9 +1,7 @@
 package store
 
 import (
-	"cmp"
 	"math"
-	"path"
 	"slices"
 	"sync"
 
@@ -31,7 +29,7 @@ type leaf struct {
 type index struct {
 	mu     sync.RWMutex
 	leaves map[string]*leaf
-	names  []entryName // of leaves and groups, sorted by key; nil if an edit has changed them
+	names  []entryName // of leaves and groups, in the order of compareKeys; nil if an edit has changed them
 }
 
 // get returns the leaf of a key, or nil.
@@ -79,19 +77,19 @@ func (x *index) sorted() []entryName {
 			x.names = append(x.names, entryName{key: g, group: true})
 		}
 	}
-	slices.SortFunc(x.names, func(a, b entryName) int { return cmp.Compare(a.key, b.key) })
+	slices.SortFunc(x.names, func(a, b entryName) int { return compareKeys(a.key, b.key) })
 	return x.names
 }
 
-// groups returns the keys that have others below them. Every group takes memory for its whole key, so deep keys count
-// as many groups, of which there may be most.
+// groups returns the keys that have others below them, of which there may be most. The work for a group grows with the
+// length of its key, so a long key counts as several groups.
 func (x *index) groups(most int) (map[string]bool, error) {
 	groups := map[string]bool{}
 	count := 0
 	for key := range x.leaves {
-		for g := path.Dir(key); g != "/" && !groups[g]; g = path.Dir(g) {
+		for g := parent(key); g != "/" && !groups[g]; g = parent(g) {
 			groups[g] = true
-			if count += 1 + len(g)/256; count > most {
+			if count += 1 + len(g)/64; count > most {
 				return nil, faults.TooLargef("more than %d groups", most)
 			}
 		}

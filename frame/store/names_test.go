@@ -1,0 +1,240 @@
+package store
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/meta"
+)
+
+// emptyEmbed returns the embed store of a tree store without leaves.
+func emptyEmbed(t testing.TB) []byte {
+	t.Helper()
+	b, err := os.ReadFile("../../testdata/stores/tree.b2d/embed.b2e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// zipOf returns a zip store with members. The content of a leaf is its name.
+func zipOf(t testing.TB, names ...string) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	z := zip.NewWriter(&out)
+	for _, name := range append(names, embedFile) {
+		b := emptyEmbed(t)
+		if name != embedFile {
+			b = buildFrame(t, nil, nil, []byte(name))
+		}
+		w, err := z.CreateRaw(&zip.FileHeader{Name: name, CRC32: crc32.ChecksumIEEE(b), CompressedSize64: uint64(len(b)), UncompressedSize64: uint64(len(b))})
+		if err == nil {
+			_, err = w.Write(b)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// openZip opens a zip store with members.
+func openZip(t testing.TB, names ...string) (*Store, error) {
+	t.Helper()
+	b := zipOf(t, names...)
+	return OpenReaderAt(t.Context(), bytes.NewReader(b), int64(len(b)), nil)
+}
+
+// TestFileNames opens stores whose files have names with dots. The keys are those of os.path.splitext of Python.
+func TestFileNames(t *testing.T) {
+	want := map[string]string{}
+	var names []string
+	for name, key := range map[string]string{
+		"..b2nd": "/..b2nd", "...b2nd": "/...b2nd", "g/..b2f": "/g/..b2f", "g/....b2f": "/g/....b2f", ".b2nd": "/.b2nd",
+		"g/.hidden.b2f": "/g/.hidden", "a..b2f": "/a.", "..a.b2f": "/..a", "CON.b2f": "/CON", "a .b2f": "/a ",
+	} {
+		names, want[key] = append(names, name), name
+	}
+	s, err := openZip(t, names...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	sameStore(t, s, want)
+	if err := fs.WalkDir(s, ".", func(_ string, _ fs.DirEntry, err error) error { return err }); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestDotKeys puts leaves under keys with dots. A key whose file would have another key is an error.
+func TestDotKeys(t *testing.T) {
+	s, err := Edit(t.Context(), copyStore(t, "stores/tree.b2d"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for key, want := range map[string]error{"/a.b": nil, "/.a": nil, "/a.": nil, "/...": ErrParam, "/g/...": ErrParam} {
+		if err := s.Put(t.Context(), key, contentFrame(t, []byte("content"))); !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("%s: %v, want %v", key, err, want)
+		}
+	}
+}
+
+// TestPackNames packs a directory with names that a zip file must not have. It must not make a file that cannot be
+// opened.
+func TestPackNames(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a backslash separates names")
+	}
+	dir := copyStore(t, "stores/tree.b2d")
+	if err := os.WriteFile(filepath.Join(dir, `a\b.b2f`), buildFrame(t, nil, nil, []byte("x")), 0o666); err != nil {
+		t.Skip(err)
+	}
+	s, err := Open(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	packed := filepath.Join(t.TempDir(), "s.b2z")
+	err = s.Pack(t.Context(), packed, nil)
+	if err == nil || !strings.Contains(err.Error(), `a\\b.b2f`) {
+		t.Errorf("Pack: %v", err)
+	}
+	if _, err := os.Stat(packed); err == nil {
+		t.Error("the packed file exists")
+	}
+}
+
+// TestOrder lists keys of which one begins with another. Everything below a group directly follows it, so that each
+// leaf of a table belongs to the table before it.
+func TestOrder(t *testing.T) {
+	s, err := openZip(t, "a.b2f", "a-b.b2f", "a/x.b2f", "a/x-y/z.b2f", "a/x/z.b2f", "a.c/y.b2f", "a b.b2f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	want := []string{"/a", "/a/x", "/a/x/z", "/a/x-y", "/a/x-y/z", "/a b", "/a-b", "/a.c", "/a.c/y"}
+	var got, names []string
+	for e, err := range s.Walk(t.Context(), "/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, e.Key)
+		if _, err := s.Stat(t.Context(), e.Key); err != nil || !s.Has(e.Key) {
+			t.Errorf("%s: %v", e.Key, err)
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("Walk: %q, want %q", got, want)
+	}
+	err = fs.WalkDir(s, ".", func(name string, _ fs.DirEntry, err error) error {
+		if !strings.HasSuffix(name, hiddenSuffix) && name != "." {
+			names = append(names, "/"+name)
+		}
+		return err
+	})
+	if err != nil || !slices.Equal(names, want) {
+		t.Errorf("WalkDir: %q, %v, want %q", names, err, want)
+	}
+	for group, want := range map[string]int{"/": 7, "/a": 3, "/a/x": 1, "/a.c": 1, "/b": 0} {
+		if n := len(slices.Collect(s.Keys(group))); n != want {
+			t.Errorf("%d keys below %s, want %d", n, group, want)
+		}
+	}
+}
+
+// TestTwoTables lists a store with two tables, of which the name of one begins with that of the other.
+func TestTwoTables(t *testing.T) {
+	ctx := context.Background()
+	dir := copyStore(t, "stores/tree.b2d")
+	for _, name := range []string{"t", "t-2", "t.3"} {
+		if err := os.CopyFS(filepath.Join(dir, name), os.DirFS("../../testdata/tables/t01_int8.b2d")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Remove(filepath.Join(dir, name, embedFile)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := Open(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var got []string
+	for e, err := range s.Walk(ctx, "/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(e.Key, "/t") {
+			got = append(got, fmt.Sprint(e.Key, " ", e.Kind))
+		}
+	}
+	if want := []string{"/t table", "/t-2 table", "/t.3 table"}; !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestDeepKeys opens and walks a store with a deep key. The work must not grow with all pairs of its groups.
+func TestDeepKeys(t *testing.T) {
+	const depth = 3000
+	node := map[string]any{"urlbase": "u", "path": "p"}
+	b := embedWith(t, map[string]any{"embed_map": map[string]any{strings.Repeat("/a", depth): node}}, []byte("x"))
+	s, err := OpenReaderAt(t.Context(), bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	n := 0
+	err = fs.WalkDir(s, ".", func(string, fs.DirEntry, error) error { n++; return ctx.Err() })
+	if err != nil || n != depth+1 {
+		t.Errorf("%d names, %v", n, err)
+	}
+}
+
+// TestTableAttrs sets an attribute of a table. It must be where the table has its others.
+func TestTableAttrs(t *testing.T) {
+	ctx := context.Background()
+	dir := copyStore(t, "stores/tree.b2d")
+	if err := os.CopyFS(filepath.Join(dir, "t"), os.DirFS("../../testdata/tables/t01_int8.b2d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(filepath.Join(dir, "t", embedFile)); err != nil {
+		t.Fatal(err)
+	}
+	first := []meta.Layer{{Name: "first", Content: []byte{1}}}
+	if err := os.WriteFile(filepath.Join(dir, "t", "_vlmeta.b2f"), buildFrame(t, nil, first, []byte("x")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Edit(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.SetAttr(ctx, "/t", "second", 2); err != nil {
+		t.Fatal(err)
+	}
+	names, err := s.Attrs(ctx, "/t")
+	if err != nil || !slices.Equal(names, []string{"first", "second"}) {
+		t.Errorf("attributes %q, %v", names, err)
+	}
+	if s.Has("/t/__vlmeta__") {
+		t.Error("the table has attributes of a group")
+	}
+}
