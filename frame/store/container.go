@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"io"
 	"io/fs"
 	"os"
@@ -211,7 +212,8 @@ func (d *directory) contains(name string) bool {
 
 func (d *directory) Close() error { return d.root.Close() }
 
-// openFiles keeps the files of leaves open until the store is closed, each once.
+// openFiles keeps the files of leaves open until the store is closed, each once. Opening a file may take long, so it
+// happens without the lock.
 type openFiles struct {
 	box    container
 	mu     sync.Mutex
@@ -233,29 +235,69 @@ func (o *openFiles) forget(name string) {
 // openFile is a file in use by frames.
 type openFile struct {
 	src     source.Source
-	release func() error
+	release func() error  // nil if the file is not open
+	ready   chan struct{} // closed once it is open or err is set
+	err     error
 }
 
 // get opens a file, or returns it if it is open.
 func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.closed {
-		return nil, errs.ErrClosed
+	if ctx == nil {
+		ctx = context.Background()
 	}
-	if f := o.byName[name]; f != nil {
-		return f, nil
+	for {
+		o.mu.Lock()
+		if o.closed {
+			o.mu.Unlock()
+			return nil, errs.ErrClosed
+		}
+		f := o.byName[name]
+		if f == nil {
+			f = &openFile{ready: make(chan struct{})}
+			if o.byName == nil {
+				o.byName = map[string]*openFile{}
+			}
+			o.byName[name] = f
+			o.mu.Unlock()
+			return f, o.open(ctx, name, f)
+		}
+		o.mu.Unlock()
+		select {
+		case <-f.ready:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+		// If the context of the call that opened the file has ended, this call opens it.
+		if !errors.Is(f.err, context.Canceled) && !errors.Is(f.err, context.DeadlineExceeded) {
+			return f, f.err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 	}
-	src, release, err := o.box.open(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	f := &openFile{src, release}
-	if o.byName == nil {
-		o.byName = map[string]*openFile{}
-	}
-	o.byName[name] = f
-	return f, nil
+}
+
+// open opens a file that is in byName, while other calls of get wait.
+func (o *openFiles) open(ctx context.Context, name string, f *openFile) (err error) {
+	var src source.Source
+	var release func() error
+	err = errs.ErrClosed // if box.open panics
+	defer func() {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if err == nil && o.closed {
+			release()
+			err = errs.ErrClosed
+		}
+		if f.err = err; err == nil {
+			f.src, f.release = src, release
+		} else if o.byName[name] == f {
+			delete(o.byName, name)
+		}
+		close(f.ready)
+	}()
+	src, release, err = o.box.open(ctx, name)
+	return err
 }
 
 // Close closes all files and the container.
@@ -271,6 +313,9 @@ func (o *openFiles) Close() error {
 		o.old = append(o.old, f)
 	}
 	for _, f := range o.old {
+		if f.release == nil { // it is being opened; then open releases it
+			continue
+		}
 		if err := f.release(); err != nil && first == nil {
 			first = err
 		}

@@ -114,10 +114,10 @@ func (s *Store) visit(ctx context.Context, box opener, l *leaf, see func(f *fram
 func (s *Store) bytesOnce(ctx context.Context, box opener, l *leaf) (*openFile, error) {
 	if l.file == "" || l.fault != nil || s.closed.Load() {
 		src, err := s.bytes(ctx, l)
-		return &openFile{src, func() error { return nil }}, err
+		return &openFile{src: src, release: func() error { return nil }}, err
 	}
 	src, release, err := box.open(ctx, l.file)
-	return &openFile{src, release}, err
+	return &openFile{src: src, release: release}, err
 }
 
 // describe sets the fields that depend on the frame.
