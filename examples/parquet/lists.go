@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/bitutil"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
 
@@ -44,6 +45,7 @@ func convertLists(schema *arrow.Schema, batch arrow.RecordBatch) (arrow.RecordBa
 // asList returns lists of the same items. A null has none.
 func asList(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
 	offsets := make([]int32, 1, a.Len()+1)
+	valid := make([]byte, bitutil.BytesForBits(int64(a.Len()))) // a may begin within the bitmap of a larger array
 	var parts []arrow.Array
 	defer func() {
 		for _, p := range parts {
@@ -61,6 +63,7 @@ func asList(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
 				from = start
 			}
 			n, to = int32(end-start), end
+			bitutil.SetBit(valid, i)
 		}
 		offsets = append(offsets, offsets[i]+n)
 	}
@@ -70,7 +73,7 @@ func asList(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
 		return nil, err
 	}
 	defer items.Release()
-	buffers := []*memory.Buffer{a.Data().Buffers()[0], memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(offsets))}
+	buffers := []*memory.Buffer{memory.NewBufferBytes(valid), memory.NewBufferBytes(arrow.Int32Traits.CastToBytes(offsets))}
 	d := array.NewData(t, a.Len(), buffers, []arrow.ArrayData{items.Data()}, a.NullN(), 0)
 	defer d.Release()
 	return array.NewListData(d), nil

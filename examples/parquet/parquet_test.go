@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/b2arrow"
 	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/frame/store/table"
+	"github.com/goblosc/blosc2/internal/tabletest"
 )
 
 // readTable returns the rows of a table as one Arrow table.
@@ -87,6 +88,33 @@ func TestConvert(t *testing.T) {
 		t.Fatal(err)
 	}
 	compare(t, readParquet(t, to), readTable(t, "../../testdata/tables/wide0.b2z", columns))
+}
+
+// TestManyBatches writes a table of several batches, which share memory, with nulls that differ from batch to batch.
+func TestManyBatches(t *testing.T) {
+	const n = 200_000
+	b := tabletest.New(t, `{"name": "a", "kind": "ndarray", "item_shape": [2], "dtype_str": "<i2", "nullable": true, "null_storage": "mask"},
+		{"name": "i", "kind": "int32", "nullable": true, "null_storage": "mask"}`, tabletest.AllLive(n))
+	items, numbers, notNull := make([]int16, 2*n), make([]int32, n), make([]bool, n)
+	for i := range numbers {
+		items[2*i], items[2*i+1], numbers[i], notNull[i] = int16(i), int16(i>>8), int32(i), i%7 != i/65_536
+	}
+	tabletest.Write(b, "_cols/a", []int64{n, 2}, items)
+	tabletest.Write(b, "_cols/a.notnull", []int64{n}, notNull)
+	tabletest.Write(b, "_cols/i", []int64{n}, numbers)
+	tabletest.Write(b, "_cols/i.notnull", []int64{n}, notNull)
+	to := filepath.Join(t.TempDir(), "t.parquet")
+	if err := convert(context.Background(), b.Dir, to, nil); err != nil {
+		t.Fatal(err)
+	}
+	got := readParquet(t, to)
+	compare(t, got, readTable(t, b.Dir, nil))
+	a := joined(t, got.Column(0))
+	for k, valid := range notNull {
+		if a.IsValid(k) != valid {
+			t.Fatalf("row %d is %s", k, a.ValueStr(k))
+		}
+	}
 }
 
 // compare compares the values of tables, which may be divided in other ways.
