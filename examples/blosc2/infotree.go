@@ -10,7 +10,8 @@ import (
 // printTree prints the tree of a store, or of a group in it.
 func printTree(e *env, path string) error {
 	type line struct {
-		key   []string
+		depth int
+		name  string
 		entry store.Entry
 		fault error
 	}
@@ -24,42 +25,39 @@ func printTree(e *env, path string) error {
 		if key == "" {
 			key = entry.Key
 		}
-		lines = append(lines, line{strings.Split(key, "/"), entry, err})
+		lines = append(lines, line{strings.Count(key, "/"), key[strings.LastIndexByte(key, '/')+1:], entry, err})
 		return e.ctx.Err()
 	}
 	if err := eachEntry(e, path, collect); err != nil {
 		return err
 	}
 	fmt.Fprintln(e.out, e.paint(bold, path))
-	// A line is the last of its group if no later line has the same parent before one that leaves it.
+	// A line is the last of its group if no later line is as deep before one that is less deep.
 	last := make([]bool, len(lines))
-	for i, l := range lines {
-		last[i] = true
-		for _, later := range lines[i+1:] {
-			if n := len(l.key); len(later.key) < n || strings.Join(later.key[:n-1], "/") != strings.Join(l.key[:n-1], "/") {
-				break
-			} else if len(later.key) == n {
-				last[i] = false
-				break
-			}
+	var later []bool // whether a line of a depth follows in the same group
+	for i := len(lines) - 1; i >= 0; i-- {
+		depth := lines[i].depth
+		for len(later) <= depth {
+			later = append(later, false)
 		}
+		later = later[:depth+1]
+		last[i], later[depth] = !later[depth], true
 	}
 	var bars []string // of the parents
 	for i, l := range lines {
-		depth := len(l.key) - 1
-		for len(bars) < depth {
+		for len(bars) < l.depth {
 			bars = append(bars, "    ")
 		}
 		mark, bar := "├── ", "│   "
 		if last[i] {
 			mark, bar = "└── ", "    "
 		}
-		name := visible(l.key[depth])
+		name := visible(l.name)
 		if l.entry.Kind == store.KindGroup {
 			name = e.paint(blue, name+"/")
 		}
-		fmt.Fprintf(e.out, "%s%s%s%s\n", strings.Join(bars[:depth], ""), mark, name, e.entryText(l.entry, l.fault))
-		bars = append(bars[:depth], bar)
+		fmt.Fprintf(e.out, "%s%s%s%s\n", strings.Join(bars[:l.depth], ""), mark, name, e.entryText(l.entry, l.fault))
+		bars = append(bars[:l.depth], bar)
 	}
 	return nil
 }

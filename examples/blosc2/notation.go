@@ -119,7 +119,7 @@ func writeElements(out *bytes.Buffer, n int, write func(i int) error) error {
 
 // writeCell writes a value of a column: the elements of an array are nested lists.
 func writeCell(out *bytes.Buffer, c table.ColumnInfo, v any) error {
-	if c.Kind != "ndarray" || v == nil || len(c.Shape) < 2 {
+	if c.Kind != "ndarray" || v == nil {
 		return writeNotation(out, v)
 	}
 	return writeNested(out, reflect.ValueOf(v), c.Shape)
@@ -127,8 +127,8 @@ func writeCell(out *bytes.Buffer, c table.ColumnInfo, v any) error {
 
 // writeNested writes the elements of an array of a shape.
 func writeNested(out *bytes.Buffer, elements reflect.Value, shape []int64) error {
-	if len(shape) == 1 {
-		return writeNotation(out, elements.Interface())
+	if len(shape) == 0 {
+		return writeNotation(out, elements.Index(0).Interface())
 	}
 	n := int(shape[0])
 	part := 0

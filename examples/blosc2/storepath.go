@@ -152,9 +152,8 @@ func editPath(e *env, path string) (string, error) {
 		return "", fmt.Errorf("%s: the columns of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
 	}
 	for _, ext := range []string{".b2nd", ".b2f", ".b2b"} {
-		file := filepath.Join(name, filepath.FromSlash(key[1:])) + ext
-		if fi, err := os.Lstat(file); err == nil && fi.Mode().IsRegular() {
-			return file, nil
+		if file := filepath.FromSlash(key[1:]) + ext; isInDir(name, file) {
+			return filepath.Join(name, file), nil
 		}
 	}
 	st, err := newStore(e, name)
@@ -166,6 +165,18 @@ func editPath(e *env, path string) (string, error) {
 		return "", storeError(e, st, path, key, err)
 	}
 	return "", fmt.Errorf("%s: only leaves in a file of a store in a directory (.b2d) can be edited: %w", path, errors.ErrUnsupported)
+}
+
+// isInDir reports whether a directory has a regular file that is reached without symbolic links. They may lead out of a
+// store of unknown origin.
+func isInDir(dir, file string) bool {
+	for parent := filepath.Dir(file); parent != "."; parent = filepath.Dir(parent) {
+		if fi, err := os.Lstat(filepath.Join(dir, parent)); err != nil || !fi.IsDir() {
+			return false
+		}
+	}
+	fi, err := os.Lstat(filepath.Join(dir, file))
+	return err == nil && fi.Mode().IsRegular()
 }
 
 // editError returns the error of editing the file or directory at a path, which is err unless that is a store.

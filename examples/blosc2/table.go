@@ -141,17 +141,13 @@ func tableCSV(e *env, t *table.Table, p *progress) error {
 	if err := w.Write(record); err != nil {
 		return err
 	}
-	const window = 4096
-	for start := int64(0); start < t.Rows(); start += window {
-		stop := min(start+window, t.Rows())
-		values := make([][]any, len(columns))
-		for i, c := range columns {
-			if values[i], err = table.Read[any](e.ctx, c, start, stop); err != nil {
-				return err
-			}
+	for start := int64(0); start < t.Rows(); {
+		values, n, err := csvRows(e, columns, start, min(csvWindow, t.Rows()-start))
+		if err != nil {
+			return err
 		}
-		p.add((stop - start) * int64(len(columns)))
-		for row := range stop - start {
+		p.add(n * int64(len(columns)))
+		for row := range n {
 			for i, info := range infos {
 				if record[i], err = cellText(info, values[i][row]); err != nil {
 					return err
@@ -161,9 +157,27 @@ func tableCSV(e *env, t *table.Table, p *progress) error {
 				return err
 			}
 		}
+		start += n
 	}
 	w.Flush()
 	return w.Error()
+}
+
+// csvWindow is the largest number of rows that are held at a time.
+const csvWindow = 4096
+
+// csvRows returns n rows of all columns, starting at start, or fewer if those would take too much memory.
+func csvRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _ int64, err error) {
+	values = make([][]any, len(columns))
+	for i := 0; i < len(columns); i++ {
+		values[i], err = table.Read[any](e.ctx, columns[i], start, start+n)
+		if errors.Is(err, table.ErrTooLarge) && n > 1 {
+			n, i = n/2, -1
+		} else if err != nil {
+			return nil, 0, err
+		}
+	}
+	return values, n, nil
 }
 
 // Run runs the verb.

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bufio"
+	"encoding/csv"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/frame/store/table"
+	"github.com/goblosc/blosc2/internal/tabletest"
+)
+
+// storeOf makes a store with a name, with small leaves.
+func storeOf(t *testing.T, name string, keys ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	s, err := store.Create(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	f, err := frame.Create(t.Context(), "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range keys {
+		if err := s.Put(t.Context(), key, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// TestTreeOfKeys prints the tree of a store with keys of which one begins with another.
+func TestTreeOfKeys(t *testing.T) {
+	dir := storeOf(t, "s.b2d", "/a/x", "/a/y/z", "/a-b", "/a.c/y", "/b")
+	var got []string
+	for i, line := range strings.Split(strings.TrimSpace(must(t, "", "info", "-tree", dir)), "\n") {
+		if i > 0 {
+			name, _, _ := strings.Cut(line, "  super-chunk")
+			got = append(got, name)
+		}
+	}
+	want := []string{"├── a/", "│   ├── x", "│   └── y/", "│       └── z", "├── a-b", "├── a.c/", "│   └── y", "└── b"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if got := must(t, "", "info", "-tree", dir+"/a"); strings.Count(got, "\n") != 4 || !strings.Contains(got, "└── z") {
+		t.Errorf("%s", got)
+	}
+}
+
+// TestDeepTree prints the tree of deep keys. The work must not grow with all pairs of groups.
+func TestDeepTree(t *testing.T) {
+	const depth = 1500
+	deep := strings.Repeat("/g", depth)
+	start := time.Now()
+	got := must(t, "", "info", "-tree", storeOf(t, "s.b2e", "/a"+deep, "/b"+deep))
+	if took := time.Since(start); strings.Count(got, "\n") != 1+2*(depth+1) || took > 15*time.Second {
+		t.Errorf("%d lines in %v", strings.Count(got, "\n"), took)
+	}
+}
+
+// TestLinkedGroup edits a leaf below a directory that is a link out of the store.
+func TestLinkedGroup(t *testing.T) {
+	dir, outside := storeOf(t, "s.b2d", "/g/leaf"), filepath.Join(t.TempDir(), "outside")
+	if err := os.Rename(filepath.Join(dir, "g"), outside); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(outside, filepath.Join(dir, "g")); err != nil {
+		t.Skip(err)
+	}
+	before, err := os.ReadFile(filepath.Join(outside, "leaf.b2f"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if code, _, text := call(t, "", "vlmeta", dir+"/g/leaf", "set", "a", "1"); code != 1 || !strings.Contains(text, "no key /g/leaf") {
+		t.Errorf("exit %d, %s", code, text)
+	}
+	if after, err := os.ReadFile(filepath.Join(outside, "leaf.b2f")); err != nil || string(after) != string(before) {
+		t.Errorf("the file outside has changed: %v", err)
+	}
+}
+
+// TestByteArrays prints columns of arrays of bytes, as lists of numbers, and of arrays without dimensions.
+func TestByteArrays(t *testing.T) {
+	b := tabletest.New(t, `{"name": "flat", "kind": "ndarray", "item_shape": [3], "dtype_str": "|u1"},
+		{"name": "square", "kind": "ndarray", "item_shape": [2, 2], "dtype_str": "|u1"},
+		{"name": "one", "kind": "ndarray", "item_shape": [], "dtype_str": "|u1"},
+		{"name": "empty", "kind": "ndarray", "item_shape": [2, 0], "dtype_str": "|u1"}`, tabletest.AllLive(2))
+	tabletest.Write(b, "_cols/flat", []int64{2, 3}, []uint8{1, 2, 3, 4, 5, 6})
+	tabletest.Write(b, "_cols/square", []int64{2, 2, 2}, []uint8{1, 2, 3, 4, 5, 6, 7, 8})
+	tabletest.Write(b, "_cols/one", []int64{2}, []uint8{9, 10})
+	tabletest.Write(b, "_cols/empty", []int64{2, 2, 0}, []uint8{})
+	want := `{"rows": 2, "columns": {"flat": [[1, 2, 3], [4, 5, 6]], "square": [[[1, 2], [3, 4]], [[5, 6], [7, 8]]], "one": [9, 10], "empty": [[[], []], [[], []]]}}` + "\n"
+	if got := must(t, "", "table", "-json", b.Dir); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	records, err := csv.NewReader(strings.NewReader(must(t, "", "table", "-csv", b.Dir))).ReadAll()
+	if err != nil || len(records) != 3 || !slices.Equal(records[1], []string{"[1, 2, 3]", "[[1, 2], [3, 4]]", "9", "[[], []]"}) {
+		t.Errorf("%q, %v", records, err)
+	}
+}
+
+// TestLargeCSV prints a table whose rows are too large to hold thousands of them.
+func TestLargeCSV(t *testing.T) {
+	const n = 150
+	b := tabletest.New(t, `{"name": "i", "kind": "int64"}, {"name": "s", "kind": "vlstring"}`, tabletest.AllLive(n))
+	numbers, texts := make([]int64, n), make([]any, n)
+	for i := range numbers {
+		numbers[i], texts[i] = int64(i), strings.Repeat("x", 5000)
+	}
+	tabletest.Write(b, "_cols/i", []int64{n}, numbers)
+	b.Items("_cols/s", slices.Collect(slices.Chunk(texts, 50))...)
+	s, err := store.Open(t.Context(), b.Dir, &store.OpenOptions{Frames: &frame.OpenOptions{MaxBytes: 512 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tab, err := table.Open(t.Context(), s, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	e := &env{ctx: t.Context(), out: bufio.NewWriter(&out)}
+	if err := errors.Join(tableCSV(e, tab, nil), e.out.Flush()); err != nil {
+		t.Fatal(err)
+	}
+	records, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()
+	if err != nil || len(records) != n+1 || !slices.Equal(records[n], []string{"149", texts[0].(string)}) {
+		t.Errorf("%d records, %v", len(records), err)
+	}
+}
