@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -52,6 +53,9 @@ func arrange(verb *kong.Node, args []string) ([]string, error) {
 	if err := checkCount(verb, others); err != nil {
 		return nil, err
 	}
+	if err := checkEmpty(verb, others); err != nil {
+		return nil, err
+	}
 	return append(append(options, "--"), others...), nil
 }
 
@@ -84,6 +88,24 @@ func checkCount(verb *kong.Node, args []string) error {
 		return usagef("too many arguments: %q", args[n])
 	}
 	return nil
+}
+
+// checkEmpty returns an error if an argument is empty, as a shell makes it from a variable that is not set. The number
+// of arguments is right.
+func checkEmpty(verb *kong.Node, args []string) error {
+	for i, a := range args {
+		p := verb.Positional[min(i, len(verb.Positional)-1)] // the last one may take several arguments
+		if a == "" && !mayBeEmpty(p.Name) {
+			return usagef("argument %s is empty", p.Name)
+		}
+	}
+	return nil
+}
+
+// mayBeEmpty reports whether an argument has a meaning if it is empty: the shape or a selection of an array without
+// dimensions, a string, or the name of a metalayer.
+func mayBeEmpty(name string) bool {
+	return slices.Contains([]string{"SHAPE", "SEL", "NAME", "VALUE"}, name)
 }
 
 // selectionError is an error of the selection in a command line. It wraps the error of the library.

@@ -48,6 +48,9 @@ func (v *repairCmd) Run(e *env) error {
 	if v.Damaged == "-" || isURL(v.Damaged) {
 		return fmt.Errorf("%s: only a file or a directory can be repaired: %w", v.Damaged, errors.ErrUnsupported)
 	}
+	if v.New == "-" || isURL(v.New) {
+		return fmt.Errorf("%s: repair creates a file or a directory: %w", v.New, errors.ErrUnsupported)
+	}
 	path, err := editPath(e, v.Damaged)
 	if err != nil {
 		return err

@@ -46,4 +46,5 @@ func TestRepair(t *testing.T) {
 	write([]byte("no chunks"))
 	fails(t, 1, "no intact chunk", "", "repair", array, fixed+"2")
 	fails(t, 2, "missing", "", "repair", array)
+	fails(t, 1, "a file or a directory", "", "repair", array, "-")
 }

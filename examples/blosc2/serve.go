@@ -60,6 +60,9 @@ func (v *serveCmd) Run(e *env) error {
 			return usagef("-%s must not be negative", n.name)
 		}
 	}
+	if v.Addr == "" {
+		return usagef("-addr is empty; want HOST:PORT, or :PORT for every address of the machine")
+	}
 	if v.Memory < int64(v.Result) {
 		return usagef("-memory %d is less than -result %d", v.Memory, v.Result)
 	}
