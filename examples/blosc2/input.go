@@ -27,7 +27,7 @@ type input struct {
 	at   io.ReaderAt // the data, or nil if it can be read only once
 	off  int64       // offset of the data in at
 	size int64       // in bytes, or -1 if unknown
-	temp string      // directory for a temporary file, or ""
+	temp string      // name of the temporary file to remove, or ""
 	file *os.File
 }
 
@@ -111,7 +111,7 @@ func (in *input) close() {
 		in.file.Close()
 	}
 	if in.temp != "" {
-		os.RemoveAll(in.temp)
+		os.Remove(in.temp)
 	}
 }
 
@@ -174,12 +174,13 @@ func (in *input) spool(out string, most, slab int64) error {
 	if dir == "" {
 		dir = "."
 	}
-	if in.temp, err = os.MkdirTemp(dir, base+".input-*.tmp"); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(filepath.Join(in.temp, "input"), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := os.CreateTemp(dir, base+".input-*.tmp")
 	if err != nil {
 		return err
+	}
+	// No signal leaves a file without a name. Windows removes it only after it is closed.
+	if os.Remove(f.Name()) != nil {
+		in.temp = f.Name()
 	}
 	if in.file != nil {
 		in.file.Close()
