@@ -160,7 +160,7 @@ func (v *benchCmd) Run(e *env) error {
 // open opens a frame, or makes one in memory of a .npy file.
 func (v *benchCmd) open(e *env) (*frame.Frame, *ndarray.Array, func(), error) {
 	if isNPYName(v.Path) && !isURL(v.Path) {
-		in, err := openInput(e, v.Path, false)
+		in, err := openShown(e, v.Path, false, v.progressOption)
 		if err != nil {
 			return nil, nil, nil, err
 		}

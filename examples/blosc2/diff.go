@@ -123,10 +123,10 @@ func (d *differ) arrays(a, b *ndarray.Array) error {
 		one, two = resize(one, n*d.a.Size), resize(two, n*d.b.Size)
 		sel := box.Selection()
 		if err := a.ReadBytes(d.e.ctx, one, sel...); err != nil {
-			return err
+			return named(err, shownPath(d.options.A))
 		}
 		if err := b.ReadBytes(d.e.ctx, two, sel...); err != nil {
-			return err
+			return named(err, shownPath(d.options.B))
 		}
 		if d.a.String() == d.b.String() && bytes.Equal(one, two) {
 			continue
@@ -242,11 +242,11 @@ func (d *differ) streams(a, b *source) error {
 	for at := int64(0); ; at += int64(len(one)) {
 		n, err := io.ReadFull(x, one)
 		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return err
+			return named(err, shownPath(d.options.A))
 		}
 		m, err := io.ReadFull(y, two)
 		if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
-			return err
+			return named(err, shownPath(d.options.B))
 		}
 		for i := range min(n, m) {
 			if one[i] != two[i] {

@@ -69,6 +69,7 @@ func (v *appendCmd) Run(e *env) error {
 	if err := v.check(in, a.DType()); err != nil {
 		return err
 	}
+	in.p.expect(max(in.size, 0)) // the data is read, and then written
 	n := int64(-1)
 	if in.npy != nil {
 		if !alike(shape, in.npy.Shape, axis) {
@@ -122,7 +123,8 @@ Changes the shape of an array to SHAPE, for example 3,4. Each axis grows or shri
 
 // Run runs the verb.
 func (v *resizeCmd) Run(e *env) error {
-	defer e.startProgress(v.progressOption, "bytes", 0).end()
+	p := e.startProgress(v.progressOption, "bytes", 0)
+	defer p.end()
 	a, err := editArray(e, v.Path)
 	if err != nil {
 		return err
@@ -134,6 +136,7 @@ func (v *resizeCmd) Run(e *env) error {
 	if i := slices.IndexFunc(v.Shape, func(n int64) bool { return n < 0 }); i >= 0 {
 		return fmt.Errorf("SHAPE: the length %d of axis %d is negative: %w", v.Shape[i], i, ndarray.ErrShape)
 	}
+	p.followReads(0)
 	return a.Resize(e.ctx, v.Shape...)
 }
 
@@ -200,7 +203,7 @@ func (v *setCmd) Run(e *env) error {
 	if err := v.check(in, a.DType()); err != nil {
 		return err
 	}
-	in.p.remains(n)
+	in.p.remains(2 * n) // they are read, and then written
 	data, err := in.items(e.ctx, a.DType(), shape, n)
 	if err != nil {
 		return err

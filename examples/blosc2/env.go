@@ -12,17 +12,18 @@ import (
 
 // env holds what a verb needs besides its arguments.
 type env struct {
-	ctx   context.Context
-	in    io.Reader
-	input []byte // of standard input, once a verb has asked for all of it
-	out   *bufio.Writer
-	err   io.Writer
-	note  func(text string) // prints a line on standard error; the exit status stays 0
-	track *progress         // counts the bytes that are read from files, unless it is nil
-	slab  int64             // bytes of data to keep in memory at a time, unless a chunk or an item is larger
-	tty   bool              // standard output is a terminal
-	color bool              // and colors are allowed
-	width int               // columns of the terminal
+	ctx    context.Context
+	in     io.Reader
+	input  []byte // of standard input, once a verb has asked for all of it
+	out    *bufio.Writer
+	err    io.Writer
+	note   func(text string) // prints a line on standard error; the exit status stays 0
+	track  *progress         // counts the bytes that are read from files, unless it is nil
+	opened string            // path of the source that was opened last, for errors
+	slab   int64             // bytes of data to keep in memory at a time, unless a chunk or an item is larger
+	tty    bool              // standard output is a terminal
+	color  bool              // and colors are allowed
+	width  int               // columns of the terminal
 }
 
 // plainWidth is the number of columns of output that is not a terminal, NumPy's default.
@@ -61,7 +62,7 @@ func (e *env) refuseTerminal(other string) error {
 // stdin returns what standard input has, which it reads once.
 func (e *env) stdin() ([]byte, error) {
 	if e.input == nil {
-		b, err := io.ReadAll(e.in)
+		b, err := io.ReadAll(countingReader{e.in, e.track})
 		if err != nil {
 			return nil, err
 		}

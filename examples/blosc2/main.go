@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 		fmt.Fprintf(errOut, "%s: note: %s\n", name, visible(text))
 	}
 	e.inspect(out)
-	err := c.dispatch(e, args)
+	err := named(c.dispatch(e, args), e.opened)
 	if flushErr := w.Flush(); err == nil {
 		err = flushErr
 	}

@@ -31,6 +31,7 @@ type source struct {
 // openSource opens a frame, or a file with a single chunk, for reading.
 func openSource(e *env, path string) (*source, error) {
 	ctx := e.ctx
+	e.opened = shownPath(path)
 	switch {
 	case path == "-":
 		return openStdin(e)
@@ -51,30 +52,8 @@ func openSource(e *env, path string) (*source, error) {
 	}
 	s := &source{path: path, frame: f}
 	s.findArray()
+	e.track.followReads(f.Info().CBytes)
 	return s, nil
-}
-
-// openTracked opens a frame in a file so that e.track counts what is read. It returns nil for anything else.
-func openTracked(e *env, path string) *source {
-	if e.track == nil {
-		return nil
-	}
-	fi, err := os.Stat(path)
-	if err != nil || !fi.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	s := &source{path: path, file: f}
-	if s.frame, err = frame.OpenSource(e.ctx, &countedFile{f, fi.Size(), e.track}, nil); err != nil {
-		f.Close()
-		return nil
-	}
-	s.findArray()
-	e.track.expect(fi.Size())
-	return s
 }
 
 // openStdin opens a frame or a chunk on standard input, which it holds in memory.
@@ -84,7 +63,7 @@ func openStdin(e *env) (*source, error) {
 		return nil, err
 	}
 	s := &source{path: "-"}
-	if s.frame, err = frame.OpenBytes(b, nil); err == nil {
+	if s.frame, err = openMemory(e, b); err == nil {
 		s.findArray()
 		return s, nil
 	}
@@ -181,6 +160,7 @@ func openReadable(e *env, path string) (*source, error) {
 
 // openArray opens an array for reading. The caller calls done at the end.
 func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
+	e.opened = shownPath(path)
 	if s := openTracked(e, path); s != nil && s.array != nil {
 		return s.array, s.close, nil
 	} else if s != nil {
@@ -188,6 +168,7 @@ func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
 	}
 	if path != "-" && !isURL(path) {
 		if a, err = ndarray.Open(e.ctx, path, nil); err == nil {
+			e.track.followReads(a.Frame().Info().CBytes)
 			return a, func() { a.Close() }, nil
 		}
 		if errors.Is(err, ndarray.ErrNotArray) || errors.Is(err, ndarray.ErrFormat) {

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -33,7 +32,7 @@ type progress struct {
 	stop  chan struct{}
 	ended sync.Once
 	shown sync.WaitGroup
-	grows atomic.Pointer[growing] // a file whose size is the number of bytes, or nil
+	look  atomic.Pointer[func() int64] // returns the number of bytes that are done, unless nil
 }
 
 // startProgress starts the progress of a verb that counts what: "bytes", or steps. It shows nothing for a verb whose
@@ -103,8 +102,8 @@ func newBar(w io.Writer, terminal bool, what string) *progressbar.ProgressBar {
 
 // draw prints the bar. It is full only the last time.
 func (p *progress) draw(bar *progressbar.ProgressBar, last bool) {
-	if g := p.grows.Load(); g != nil {
-		p.done.Store(max(p.done.Load(), g.size()))
+	if look := p.look.Load(); look != nil {
+		p.done.Store(max(p.done.Load(), (*look)()))
 	}
 	done, total := p.done.Load(), p.total.Load()
 	if total > 0 && bar.GetMax64() != total {
@@ -144,14 +143,34 @@ func (p *progress) follow(path string, total int64) {
 	if p != nil {
 		old, _ := leftovers(path) // without them, the progress begins too high
 		p.expect(total)
-		p.grows.Store(&growing{path, old})
+		size := (&growing{path, old}).size
+		p.look.Store(&size)
 	}
+}
+
+// followReads makes the number of bytes that the process has read the number of bytes that are done. A verb reads total
+// bytes more; 0 = unknown. On operating systems that do not count them, it does nothing.
+func (p *progress) followReads(total int64) {
+	if p == nil {
+		return
+	}
+	before, ok := readBytes()
+	if !ok {
+		return
+	}
+	p.expect(total)
+	done := p.done.Load()
+	look := func() int64 {
+		now, _ := readBytes()
+		return done + now - before
+	}
+	p.look.CompareAndSwap(nil, &look) // the first one counts what follows, too
 }
 
 // finish notes that everything is done. The file has its name then.
 func (p *progress) finish() {
 	if p != nil {
-		p.grows.Store(nil)
+		p.look.Store(nil)
 		p.done.Store(p.total.Load())
 	}
 }
@@ -221,26 +240,6 @@ func (c countingWriter) Write(b []byte) (int, error) {
 	c.p.add(int64(n))
 	return n, err
 }
-
-// countedFile is a file as the source of a frame. It counts the bytes that are read.
-type countedFile struct {
-	*os.File
-	size int64
-	p    *progress
-}
-
-// ReadAtContext implements frame.Source.
-func (c *countedFile) ReadAtContext(ctx context.Context, b []byte, off int64) (int, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	n, err := c.ReadAt(b, off)
-	c.p.add(int64(n))
-	return n, err
-}
-
-// Size implements frame.Source.
-func (c *countedFile) Size() int64 { return c.size }
 
 // count starts the progress of a verb that reads files, counts the bytes that are read, and returns a function that
 // ends it.

@@ -118,7 +118,7 @@ func TestFollow(t *testing.T) {
 	}
 	write(path+".00000002.tmp", 30)
 	write(filepath.Join(path+".00000003.tmp", "00000000.chunk"), 7)
-	if got := p.grows.Load().size(); got != 37 || p.total.Load() != 500 {
+	if got := (*p.look.Load())(); got != 37 || p.total.Load() != 500 {
 		t.Errorf("%d of %d bytes, want 37 of 500", got, p.total.Load())
 	}
 	p.finish()

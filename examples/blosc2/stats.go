@@ -100,13 +100,31 @@ func (v *statsCmd) Run(e *env) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", v.Path, err)
 	}
-	if e.track != nil { // each statistic reads the items once
-		e.track.expect(e.track.total.Load() * int64(len(list)))
+	if e.track != nil {
+		once := max(e.track.total.Load()-e.track.done.Load(), 0)
+		e.track.remains(once * int64(v.passes(len(list), r.DType())))
 	}
 	if v.Axis != nil {
 		return v.perAxis(e, r, list)
 	}
 	return v.whole(e, r, list)
+}
+
+// passes returns the number of times that the verb reads the items for n reductions.
+func (v *statsCmd) passes(n int, d meta.DType) int {
+	if v.Axis != nil {
+		return n
+	}
+	if v.hasHistogram(d) {
+		n++
+	}
+	once := map[int]int{4: 2, 8: 4}[d.Size] // see [ndarray.Quantiles]
+	return n + max(once, 1)*((len(v.Quantiles)+7)/8)
+}
+
+// hasHistogram reports whether the verb prints the histogram of items of a dtype.
+func (v *statsCmd) hasHistogram(d meta.DType) bool {
+	return v.Bins > 0 && strings.ContainsRune("iuf", rune(d.Kind))
 }
 
 // reader returns a view of a selection, or an array in memory if the selection has index arrays.
@@ -187,7 +205,7 @@ func (v *statsCmd) whole(e *env, r ndarray.Reader, list []statistic) error {
 
 // histogram counts the items between the minimum and the maximum. It returns nil if there is none to print.
 func (v *statsCmd) histogram(e *env, r ndarray.Reader, low, high string) ([]float64, []int64, error) {
-	if v.Bins == 0 || !strings.ContainsRune("iuf", rune(r.DType().Kind)) {
+	if !v.hasHistogram(r.DType()) {
 		return nil, nil, nil
 	}
 	first, err1 := exactFloat(r.DType(), low)

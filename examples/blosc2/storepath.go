@@ -81,7 +81,7 @@ func newStore(e *env, name string) (*openStore, error) {
 		st, err := store.Open(e.ctx, name, nil)
 		return &openStore{Store: st}, err
 	}
-	o, err := remote.Open(e.ctx, name, nil)
+	o, err := remote.Open(e.ctx, name, remoteOptions(e))
 	if err != nil {
 		return nil, err
 	}
@@ -90,6 +90,7 @@ func newStore(e *env, name string) (*openStore, error) {
 		o.Close()
 		return nil, noRemoteStore(name, fmt.Errorf("%s: %w", o, err))
 	}
+	e.opened = o.String()
 	return &openStore{st, o}, nil
 }
 
@@ -132,6 +133,11 @@ func openInStore(e *env, path string, otherwise error) (*source, error) {
 			st.close()
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
+	}
+	if st.remote != nil {
+		e.track.expect(s.frame.Info().CBytes)
+	} else {
+		e.track.followReads(s.frame.Info().CBytes)
 	}
 	return s, nil
 }

@@ -191,7 +191,8 @@ func TestTerminalProgress(t *testing.T) {
 	must(t, "", "verify", out)
 }
 
-// TestTerminalProgressOfSet expects the rate and the remaining time of a verb that edits.
+// TestTerminalProgressOfSet expects the rate and the remaining time of a verb that edits. It reads the data, and then
+// writes it.
 func TestTerminalProgressOfSet(t *testing.T) {
 	a := filepath.Join(t.TempDir(), "a.b2nd")
 	must(t, numbers(1_000_000), "create", "-raw", "-shape", "1000,1000", "-dtype", "<i4", a)
@@ -207,7 +208,7 @@ func TestTerminalProgressOfSet(t *testing.T) {
 	}
 	tty.Close()
 	feed(t, w, 400_000)
-	s.wait(t, `40%.*\(1\.6/4\.0 MB, [0-9.]+ [kM]B/s\) \[[0-9]+s:[0-9]+s\]`)
+	s.wait(t, `20%.*\(1\.6/8\.0 MB, [0-9.]+ [kM]B/s\) \[[0-9]+s:[0-9]+s\]`)
 	feed(t, w, 600_000)
 	w.Close()
 	if err := c.Wait(); err != nil {

@@ -32,12 +32,14 @@ func openURL(e *env, address string) (_ *source, err error) {
 	if isDirURL(address) {
 		return openDirURL(e, s)
 	}
-	if s.remote, err = remote.Open(ctx, address, nil); err != nil {
+	if s.remote, err = remote.Open(ctx, address, remoteOptions(e)); err != nil {
 		return nil, err
 	}
 	s.path = s.remote.String()
+	e.opened = s.path
 	if s.frame, err = frame.OpenSource(ctx, s.remote, nil); err == nil {
 		s.findArray()
+		e.track.expect(s.remote.Size())
 		return s, nil
 	}
 	if errors.Is(err, frame.ErrFormat) {
@@ -79,11 +81,12 @@ func isDirURL(rawURL string) bool {
 
 // openDirURL opens the sparse frame in the directory at the URL s.path.
 func openDirURL(e *env, s *source) (*source, error) {
-	dir, err := remote.OpenDir(e.ctx, s.path, nil)
+	dir, err := remote.OpenDir(e.ctx, s.path, remoteOptions(e))
 	if err != nil {
 		return nil, err
 	}
 	s.dir, s.path = dir, dir.String()
+	e.opened = s.path
 	if s.frame, err = frame.OpenSource(e.ctx, dir, nil); err != nil {
 		var fault *frame.Error
 		if errors.As(err, &fault) && fault.Path == "" {
@@ -92,6 +95,7 @@ func openDirURL(e *env, s *source) (*source, error) {
 		return nil, err
 	}
 	s.findArray()
+	e.track.expect(s.frame.Info().CBytes)
 	return s, nil
 }
 

@@ -41,7 +41,7 @@ func (v *verifyCmd) Run(e *env) error {
 			return ctxErr
 		}
 		faults++
-		_, err = fmt.Fprintln(e.out, oneLine(err))
+		_, err = fmt.Fprintln(e.out, oneLine(named(err, e.opened)))
 		return err
 	}
 	s, err := openSource(e, v.Path)
