@@ -75,3 +75,16 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	i.left = i.left[n:]
 	return n, nil
 }
+
+// untilDone calls f on another goroutine, for a library that knows no context. It returns the error of f, or the error
+// of the context if that ends first. f then still runs.
+func untilDone(ctx context.Context, f func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- f() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

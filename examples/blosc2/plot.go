@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"math"
@@ -100,11 +101,18 @@ func (v *plotCmd) Run(e *env) error {
 	if r.Size() == 0 {
 		return fmt.Errorf("%s: no items to draw: %w", v.Path, ndarray.ErrShape)
 	}
-	picture, err := v.draw(e, r)
+	var picture bytes.Buffer
+	err = untilDone(e.ctx, func() error {
+		p, err := v.draw(e, r)
+		if err == nil {
+			_, err = p.WriteTo(&picture)
+		}
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	return v.write(e, picture)
+	return v.write(e, picture.Bytes())
 }
 
 // draw draws the picture.
@@ -165,10 +173,10 @@ func (v *plotCmd) canvas() (io.WriterTo, draw.Canvas) {
 	return out, draw.Crop(draw.New(c), margin, -margin, margin, -margin)
 }
 
-// write writes the picture, to a temporary file first.
-func (v *plotCmd) write(e *env, picture io.WriterTo) error {
+// write writes the bytes of the picture, to a temporary file first.
+func (v *plotCmd) write(e *env, picture []byte) error {
 	if v.Out == "-" {
-		_, err := picture.WriteTo(e.out)
+		_, err := e.out.Write(picture)
 		return err
 	}
 	f, err := os.CreateTemp(filepath.Dir(v.Out), filepath.Base(v.Out)+".input-*.tmp")
@@ -176,7 +184,7 @@ func (v *plotCmd) write(e *env, picture io.WriterTo) error {
 		return err
 	}
 	defer os.Remove(f.Name())
-	if _, err = picture.WriteTo(f); err == nil {
+	if _, err = f.Write(picture); err == nil {
 		err = f.Chmod(0o644)
 	}
 	if closeErr := f.Close(); err == nil {

@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"encoding/binary"
 	"encoding/xml"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -140,5 +143,39 @@ func TestPlotConstant(t *testing.T) {
 	checkQuadrants(t, img, viridis(0), viridis(1), viridis(0), viridis(0))
 	if low, high := bar(img, 450), bar(img, 100); low != viridis(0) || high != viridis(1) {
 		t.Errorf("the color bar has %v and %v", low, high)
+	}
+}
+
+// TestPlotLineInPieces draws a line with gaps with little memory. The picture is the same.
+func TestPlotLineInPieces(t *testing.T) {
+	var items []byte
+	for i := range 1001 {
+		x := float64(i % 97)
+		if i == 0 || i == 2 || i > 600 && i < 700 {
+			x = math.NaN()
+		}
+		items = binary.LittleEndian.AppendUint64(items, math.Float64bits(x))
+	}
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, string(items), "create", "-dtype", "<f8", a)
+	for _, args := range [][]string{{"-size", "100x100"}, {"-size", "100x100", "-log"}} {
+		args = append(append([]string{"plot"}, args...), a, "-")
+		want := must(t, "", args...)
+		for _, slab := range []int64{100, 3000} {
+			if got, err := inPieces(t, slab, "", args...); err != nil || got != want {
+				t.Errorf("%q with %d bytes at a time: %d bytes, want %d, %v", args, slab, len(got), len(want), err)
+			}
+		}
+	}
+}
+
+// TestUntilDone ends the wait for a function that does not return with its context.
+func TestUntilDone(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stuck := make(chan struct{})
+	defer close(stuck)
+	err := untilDone(ctx, func() error { cancel(); <-stuck; return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
 	}
 }

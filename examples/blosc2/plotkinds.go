@@ -114,16 +114,11 @@ func (v *plotCmd) colorBar(colors colorMap, low, high float64, larger bool) *plo
 
 // line draws a line. Of many items it draws the least and the largest of each group.
 func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
-	values, err := realValues(e, r)
+	parts, low, high, err := v.linePoints(e, r)
 	if err != nil {
 		return err
 	}
-	group := max(1, len(values)/(2*v.Size[0]))
-	var part plotter.XYs
-	flush := func() error {
-		if len(part) == 0 {
-			return nil
-		}
+	for _, part := range parts {
 		if len(part) == 1 {
 			part = append(part, plotter.XY{X: part[0].X + 0.5, Y: part[0].Y})
 		}
@@ -133,32 +128,14 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 		}
 		l.Color, l.Width = ink, vg.Points(1)
 		p.Add(l)
-		part = nil
-		return nil
 	}
-	for at := 0; at < len(values); at += group {
-		stop := min(at+group, len(values))
-		low, high := math.Inf(1), math.Inf(-1)
-		for _, x := range values[at:stop] {
-			if isFinite(x) && !(v.Log && x <= 0) {
-				low, high = min(low, x), max(high, x)
-			}
-		}
-		if low > high {
-			if err := flush(); err != nil {
-				return err
-			}
-			continue
-		}
-		part = append(part, plotter.XY{X: float64(at), Y: low})
-		if high > low {
-			part = append(part, plotter.XY{X: float64(stop - 1), Y: high})
+	values := []float64{low, high}
+	if v.Percentile != nil {
+		if values, err = realValues(e, r); err != nil {
+			return err
 		}
 	}
-	if err := flush(); err != nil {
-		return err
-	}
-	low, high := v.limits(values)
+	low, high = v.limits(values)
 	if err := checkRange(low, high); err != nil {
 		return err
 	}
@@ -172,10 +149,50 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 		high += max(math.Abs(low)*1e-6, 1e-6)
 	}
 	p.Y.Min, p.Y.Max = low, high
-	p.X.Min, p.X.Max = 0, max(1, float64(len(values)-1))
+	p.X.Min, p.X.Max = 0, max(1, float64(r.Shape()[0]-1))
 	p.X.Label.Text = "axis 0"
 	p.Add(plotter.NewGrid())
 	return nil
+}
+
+// linePoints returns the points of the parts of a line between its gaps, and the range of its values. It holds some of
+// the items in memory at a time.
+func (v *plotCmd) linePoints(e *env, r ndarray.Reader) (parts []plotter.XYs, low, high float64, err error) {
+	n := r.Shape()[0]
+	group := max(1, n/int64(2*v.Size[0]))
+	size := max(1, e.slab/32)
+	least, most := math.Inf(1), math.Inf(-1) // of a group
+	low, high = least, most
+	var part plotter.XYs
+	for start := int64(0); start < n; start += size {
+		values, err := realValues(e, r, ndarray.Span(start, min(start+size, n)))
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		for i, x := range values {
+			if isFinite(x) && !(v.Log && x <= 0) {
+				least, most = min(least, x), max(most, x)
+			}
+			at := start + int64(i)
+			if (at+1)%group != 0 && at+1 < n {
+				continue
+			}
+			if least <= most {
+				part = append(part, plotter.XY{X: float64(at - at%group), Y: least})
+			} else if part != nil {
+				parts, part = append(parts, part), nil
+			}
+			if least < most {
+				part = append(part, plotter.XY{X: float64(at), Y: most})
+			}
+			low, high = min(low, least), max(high, most)
+			least, most = math.Inf(1), math.Inf(-1)
+		}
+	}
+	if part != nil {
+		parts = append(parts, part)
+	}
+	return parts, low, high, nil
 }
 
 // histogram draws the numbers of items in bins of equal width.
