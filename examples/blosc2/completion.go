@@ -120,10 +120,10 @@ func bashCompletion(b *strings.Builder, root *kong.Node) {
 	elif [[ $word == -* ]]; then
 		COMPREPLY=($(compgen -W "$options" -- "$word"))
 	else
-		COMPREPLY=($(compgen -f -- "$word"))
+		COMPREPLY=()
 	fi
 }
-complete -o filenames -F _blosc2 blosc2
+complete -o default -F _blosc2 blosc2
 `)
 }
 

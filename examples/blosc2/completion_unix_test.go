@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -119,6 +120,39 @@ func TestZshCompletion(t *testing.T) {
 		checkOffered(t, i, strings.Fields(list))
 	}
 	send("exit\n")
+	if err := c.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBashCompletion completes the name of a file with a space in bash on a terminal, and then runs the line.
+func TestBashCompletion(t *testing.T) {
+	dir := completionDir(t, "bash", "scripts/blosc2")
+	writeFile(t, filepath.Join(dir, "with space.b2nd"), "")
+	s, tty := openScreen(t, 200)
+	c := exec.Command("bash", "--norc", "--noprofile", "-i")
+	c.Dir = dir
+	c.Env = append(os.Environ(), "HOME="+dir, "TERM=dumb", "LC_ALL=C", "PS1=>>> ", "INPUTRC=/dev/null", "HISTFILE=")
+	c.Stdin, c.Stdout, c.Stderr = tty, tty, tty
+	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	tty.Close()
+	send := func(text, wait string) {
+		t.Helper()
+		if _, err := s.pty.WriteString(text); err != nil {
+			t.Fatal(err)
+		}
+		s.wait(t, wait)
+	}
+	send("", `>>> `)
+	send("source scripts/blosc2; blosc2() { printf '<%s>' \"$@\"; echo; }; echo REA''DY\n", `READY\r?\n.*>>> `)
+	send("blosc2 info wi\t\n", `<info><with space\.b2nd>`)
+	send("blosc2 veri\ton\t\n", `<verify><one\.b2nd>`)
+	if _, err := s.pty.WriteString("exit\n"); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
