@@ -76,6 +76,8 @@ func (m model) open() (model, tea.Cmd) {
 		return m, nil
 	}
 	path, ctx, open := m.doc.Entries[m.list.at].Path, m.ctx, m.tools.Open
+	m.opening++
+	number := m.opening
 	m.message = "opening " + clean(path)
 	return m, func() tea.Msg {
 		doc, err := open(ctx, path)
@@ -83,7 +85,7 @@ func (m model) open() (model, tea.Cmd) {
 			doc.Close()
 			err = ctx.Err()
 		}
-		return opened{doc, err}
+		return opened{number, doc, err}
 	}
 }
 
@@ -98,12 +100,21 @@ func (m model) back() (model, tea.Cmd) {
 		m.page = infoPage
 	case m.tree != nil && m.doc != m.tree:
 		left := m.doc
-		m = m.show(m.tree)
-		return m, func() tea.Msg { left.Close(); return nil }
+		return m.show(m.tree), closing(left)
 	case m.tree != nil:
 		m.page = treePage
 	}
 	return m, nil
+}
+
+// closing returns a command that closes a document, unless it is nil.
+func closing(doc *Document) tea.Cmd {
+	return func() tea.Msg {
+		if doc != nil {
+			doc.Close()
+		}
+		return nil
+	}
 }
 
 const helpText = `

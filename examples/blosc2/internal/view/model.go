@@ -33,6 +33,7 @@ type model struct {
 	prompt        *string // what is typed after :, or nil
 	message       string  // in the last line, until the next key
 	tree          *Document
+	opening       int // number of the document that was asked for last
 
 	// What is read. A load that has another number than the last one is out of date.
 	number int
@@ -55,8 +56,9 @@ type loaded struct {
 
 // opened is the message of a document that was opened.
 type opened struct {
-	doc *Document
-	err error
+	number int
+	doc    *Document
+	err    error
 }
 
 // copied is the message of text that was read for the clipboard.
@@ -119,6 +121,10 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 			m = m.take(msg)
 		}
 	case opened:
+		if msg.number != m.opening { // another one was asked for
+			cmd = closing(msg.doc)
+			break
+		}
 		m.message = ""
 		if m = m.stop(); msg.err != nil {
 			m.message = clean(msg.err.Error())

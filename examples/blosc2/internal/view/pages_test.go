@@ -210,6 +210,27 @@ func TestTree(t *testing.T) {
 	}
 }
 
+// TestOpenTwice asks for a leaf twice before the first one is open, as a slow server lets a user do: the one that came
+// first is closed.
+func TestOpenTwice(t *testing.T) {
+	closed := map[string]int{}
+	doc, tools := store(t, closed)
+	s := &session{t, newModel(t.Context(), tools, doc, 80, 24)}
+	enter := tea.KeyPressMsg{Code: tea.KeyEnter}
+	next, one := s.m.Update(enter)
+	next, _ = next.Update(tea.KeyPressMsg{Code: tea.KeyDown})
+	next, two := next.Update(enter)
+	s.m = next.(model)
+	s.send(one())
+	if s.m.page != treePage || closed["s/one"] != 1 {
+		t.Errorf("page %d, closed %v", s.m.page, closed)
+	}
+	s.send(two())
+	if s.m.page != gridPage || closed["s/two"] != 0 {
+		t.Errorf("page %d, closed %v", s.m.page, closed)
+	}
+}
+
 // TestText shows metadata and help, which scroll.
 func TestText(t *testing.T) {
 	s := start(t, numbers(t, 9, 9))
