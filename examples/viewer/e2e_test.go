@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestViewer drives the viewer in a browser.
@@ -121,6 +122,13 @@ func testKeys(t *testing.T, s *site, c *chrome) {
 	p.next(func() { p.press("0") })
 	p.wait("!location.hash.includes('window=')")
 	p.next(func() { p.press("PageUp") })
+	// Of three steps at once the second is left out. Nothing waits for it.
+	p.next(func() {
+		p.eval("(() => { const e = document.querySelector('#sliders input'); for (const i of [1, 2, 3]) { e.value = i; e.dispatchEvent(new Event('input')); } })()", nil)
+	})
+	p.wait(element("canvas") + ".dataset.at === '3,2,1'")
+	time.Sleep(300 * time.Millisecond)
+	p.wait(element("busy") + ".hidden")
 	// The tab key reaches every control, and no key is trapped.
 	seen := map[string]bool{}
 	p.eval("document.activeElement.blur()", nil)

@@ -33,13 +33,14 @@ function fail(error) {
   $("error").textContent = text;
   $("error").hidden = false;
   $("status").textContent = "";
-  $("busy").hidden = true;
+  idle();
 }
 
 // open opens {url} or {file}, and what the state selects in it.
 async function open(source, next) {
   const mine = ++serial;
   for (const c of Object.values(calls)) c.cancel();
+  idle();
   [state, array] = [next, null];
   $("error").hidden = true;
   $("status").textContent = `Opening ${source.file?.name ?? source.url} …`;
@@ -91,7 +92,10 @@ async function select(key) {
   if (mine !== serial || state.key !== key) return;
   $("error").hidden = true;
   const isSheet = Boolean(answer.columns);
-  if (isSheet || !array) for (const c of Object.values(calls)) c.cancel(); // that are about another kind
+  if (isSheet || !array) {
+    for (const c of Object.values(calls)) c.cancel(); // that are about another kind
+    idle();
+  }
   array = isSheet ? null : answer;
   list($("info"), answer.info);
   list($("attributes"), answer.attributes);
@@ -170,14 +174,16 @@ function request(at) {
 }
 
 // ask asks for the picture of the state, and if the cursor is on other items now, for their values after it.
-let stale = false;
+let stale = false, asked = 0, busy = 0;
 function ask(elsewhere = false) {
   if (!array || !hasPicture()) return;
   stale ||= elsewhere;
   picture.cursor = cursor();
   state.window = picture.isAll ? null : { ...picture.window };
   record();
-  const busy = setTimeout(() => ($("busy").hidden = false), 150);
+  clearTimeout(busy); // of an earlier picture, which may never come
+  busy = setTimeout(() => ($("busy").hidden = false), 150);
+  const mine = ++asked;
   const started = performance.now();
   const args = request([...state.at]);
   calls.picture.run(() => client.call("picture", args), (answer) => {
@@ -192,7 +198,7 @@ function ask(elsewhere = false) {
     picture.canvas.dataset.pictures = 1 + Number(picture.canvas.dataset.pictures ?? 0);
     picture.canvas.dataset.at = args.at.join(",");
     picture.canvas.dataset.milliseconds = lastMs.toFixed(1);
-    done(busy);
+    done(mine);
     if (stale) {
       stale = false;
       inspect();
@@ -201,19 +207,24 @@ function ask(elsewhere = false) {
     prefetch();
   }, (error) => {
     picture.clear();
-    done(busy);
+    done(mine);
     fail(error);
   });
   calls.prefetch.cancel(); // after the picture, which may be waiting for the same plane
 }
 
-function done(busy) {
-  clearTimeout(busy);
-  $("busy").hidden = true;
+// done ends the wait for a picture, unless another one was asked for.
+function done(mine) {
+  if (mine === asked) idle();
   status();
 }
 
-// prefetch reads the plane that the slider may come to next.
+function idle() {
+  clearTimeout(busy);
+  $("busy").hidden = true;
+}
+
+// prefetch draws the picture that the slider may come to next.
 function prefetch() {
   const { axis, by } = moved;
   if (axis < 0) return;
@@ -224,7 +235,7 @@ function prefetch() {
   calls.prefetch.run(() => client.call("prefetch", args), () => {}, () => {});
 }
 
-// approach reads the next plane when the pointer or the focus comes to a slider, so that its first step is fast, too.
+// approach draws the next picture when the pointer or the focus comes to a slider, so that its first step is fast, too.
 function approach(axis) {
   if (!array || !hasPicture() || moved.axis === axis) return;
   moved = { axis, by: state.at[axis] + 1 < array.shape[axis] ? 1 : -1 };
