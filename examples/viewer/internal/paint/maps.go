@@ -7,17 +7,20 @@ import (
 	"math"
 )
 
-// Map returns the color of a number from 0 to 1.
-type Map func(x float64) color.NRGBA
+// A Map gives each number from 0 to 1 a color.
+type Map uint8
 
-// Gray is black for 0 and white for 1.
-func Gray(x float64) color.NRGBA {
-	v := byteOf(x)
-	return color.NRGBA{v, v, v, 255}
-}
+const (
+	Viridis Map = iota // matplotlib's map of this name, within two steps of 255: a polynomial of degree 6 for each part
+	Gray               // black for 0, and white for 1
+)
 
-// Viridis is matplotlib's map of this name, within two steps of 255: a polynomial of degree 6 for each part.
-func Viridis(x float64) color.NRGBA {
+// Color returns the color of a number from 0 to 1.
+func (m Map) Color(x float64) color.NRGBA {
+	if m == Gray {
+		v := byteOf(x)
+		return color.NRGBA{v, v, v, 255}
+	}
 	return color.NRGBA{byteOf(polynomial(&red, x)), byteOf(polynomial(&green, x)), byteOf(polynomial(&blue, x)), 255}
 }
 

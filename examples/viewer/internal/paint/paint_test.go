@@ -8,14 +8,14 @@ import (
 // TestMaps compares colors with those of matplotlib.
 func TestMaps(t *testing.T) {
 	for x, want := range map[float64][3]int{0: {68, 1, 84}, 0.25: {59, 82, 139}, 0.5: {33, 145, 140}, 0.75: {94, 201, 98}, 1: {253, 231, 37}} {
-		c := MapOf("viridis")(x)
+		c := MapOf("viridis").Color(x)
 		for k, got := range []uint8{c.R, c.G, c.B} {
 			if d := int(got) - want[k]; d < -4 || d > 4 {
 				t.Errorf("viridis(%v) = %v, want %v", x, c, want)
 			}
 		}
 	}
-	if c := MapOf("gray")(0.5); c.R != 128 || c.R != c.G || c.G != c.B {
+	if c := MapOf("gray").Color(0.5); c.R != 128 || c.R != c.G || c.G != c.B {
 		t.Errorf("gray(0.5) = %v", c)
 	}
 }

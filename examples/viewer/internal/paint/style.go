@@ -104,7 +104,7 @@ func (s *Style) Color(x, low, high float64) color.NRGBA {
 	case s.Log:
 		x, low, high = math.Log(x), math.Log(low), math.Log(high)
 	}
-	return s.Map(place(x, low, high))
+	return s.Map.Color(place(x, low, high))
 }
 
 // place returns where x is between low and high, from 0 to 1.
@@ -137,7 +137,7 @@ func (s *Style) Colors(values []float64, low, high float64) []color.NRGBA {
 	if len(values) > n {
 		table = make([]cell, n+1)
 		for i := range table {
-			table[i].color = s.Map(float64(i) / n)
+			table[i].color = s.Map.Color(float64(i) / n)
 			if i > 0 {
 				table[i-1].same = table[i-1].color == table[i].color
 			}
@@ -158,7 +158,7 @@ func (s *Style) Colors(values []float64, low, high float64) []color.NRGBA {
 				continue
 			}
 		}
-		out[i] = s.Map(t)
+		out[i] = s.Map.Color(t)
 	}
 	return out
 }

@@ -143,7 +143,7 @@ func TestRender(t *testing.T) {
 				t.Fatalf("pixel %d, %d has alpha %d", y, x, p[3])
 			}
 			if inside {
-				want := paint.Gray(s.Values[(row-2)/2*2+(col-3)/3] / 3).R
+				want := paint.Gray.Color(s.Values[(row-2)/2*2+(col-3)/3] / 3).R
 				if p[0] != want {
 					t.Errorf("pixel %d, %d is %d, want %d", y, x, p[0], want)
 				}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/goblosc/blosc2/examples/viewer/internal/document"
 	"github.com/goblosc/blosc2/examples/viewer/internal/paint"
 	"github.com/goblosc/blosc2/examples/viewer/internal/plane"
 	"github.com/goblosc/blosc2/ndarray"
@@ -49,18 +50,37 @@ func (q *Request) grid(shape, blocks []int64, itemSize int) (plane.Grid, plane.C
 	return g, c, limited
 }
 
-// Picture returns a picture.
+// key names a request.
+func (q *Request) key() string {
+	s := &q.Style
+	return fmt.Sprint(q.Axes.Row, q.Axes.Col, positionOf(q.Axes), q.Window, q.Budget, s.Map, s.Log, s.Percentile, s.Range, s.NaN)
+}
+
+// Picture returns a picture. The caller does not change it.
 func (s *Session) Picture(ctx context.Context, q *Request) (*Picture, error) {
 	a, err := s.Array()
 	if err != nil {
 		return nil, err
 	}
-	shape := a.Shape()
-	if err := q.check(shape); err != nil {
+	if err := q.check(a.Shape()); err != nil {
 		return nil, err
 	}
-	g, c, limited := q.grid(shape, a.Blocks(), a.DType().Size)
+	s.mu.Lock()
+	next := s.next
+	s.mu.Unlock()
+	if next.array == a && next.key == q.key() {
+		return next.picture, nil
+	}
+	return s.draw(ctx, a, q)
+}
+
+// draw draws a picture.
+func (s *Session) draw(ctx context.Context, a *document.Array, q *Request) (*Picture, error) {
+	g, c, limited := q.grid(a.Shape(), a.Blocks(), a.DType().Size)
 	samples, err := s.plane(ctx, a, q.Axes, g, c)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -70,23 +90,29 @@ func (s *Session) Picture(ctx context.Context, q *Request) (*Picture, error) {
 	}
 	p.Pixels = samples.Render(q.Window, &q.Style, p.Low, p.High)
 	for i := range barColors {
-		k := q.Style.Map(float64(i) / (barColors - 1))
+		k := q.Style.Map.Color(float64(i) / (barColors - 1))
 		p.Bar = append(p.Bar, k.R, k.G, k.B, k.A)
 	}
 	return p, nil
 }
 
-// Prefetch reads what a request would read.
+// Prefetch draws the picture that may be asked for next, and keeps it until the next call.
 func (s *Session) Prefetch(ctx context.Context, q *Request) error {
 	a, err := s.Array()
 	if err != nil {
 		return err
 	}
-	shape := a.Shape()
-	if err := q.check(shape); err != nil {
+	if err := q.check(a.Shape()); err != nil {
 		return err
 	}
-	g, c, _ := q.grid(shape, a.Blocks(), a.DType().Size)
-	_, err = s.plane(ctx, a, q.Axes, g, c)
-	return err
+	p, err := s.draw(ctx, a, q)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.array == a {
+		s.next = nextPicture{a, q.key(), p}
+	}
+	return nil
 }

@@ -26,6 +26,7 @@ type Session struct {
 	array   *document.Array // or nil
 	sheet   *document.Sheet // or nil
 	kept    []keptPlane     // the last one was used last
+	next    nextPicture     // from Prefetch
 	flights map[string]*flight
 	reads   int // planes read
 }
@@ -34,6 +35,13 @@ type Session struct {
 type keptPlane struct {
 	key     string
 	samples *plane.Samples
+}
+
+// nextPicture is a picture of an array with the key of its request.
+type nextPicture struct {
+	array   *document.Array
+	key     string
+	picture *Picture
 }
 
 // flight is a plane that is being read.
@@ -66,7 +74,7 @@ func (s *Session) forget() {
 	for _, f := range s.flights {
 		f.cancel()
 	}
-	s.flights, s.kept = map[string]*flight{}, nil
+	s.flights, s.kept, s.next = map[string]*flight{}, nil, nextPicture{}
 }
 
 // Document returns the open document, or nil.
@@ -118,14 +126,17 @@ func (s *Session) Array() (*document.Array, error) {
 }
 
 // keyOf names what is read of a plane.
-func keyOf(x plane.Axes, g plane.Grid) string {
+func keyOf(x plane.Axes, g plane.Grid) string { return fmt.Sprint(x.Row, x.Col, positionOf(x), g) }
+
+// positionOf returns the position of a plane, with zeros for its own axes.
+func positionOf(x plane.Axes) []int64 {
 	at := slices.Clone(x.At)
 	for _, axis := range []int{x.Row, x.Col} {
 		if axis >= 0 && axis < len(at) {
 			at[axis] = 0
 		}
 	}
-	return fmt.Sprint(x.Row, x.Col, at, g)
+	return at
 }
 
 // plane returns the samples of a plane: those in memory, those that another call is reading, or new ones. A read that

@@ -137,6 +137,49 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestNextPicture prefetches a picture: it is kept, for the same request and array only.
+func TestNextPicture(t *testing.T) {
+	s, g := newSession(t)
+	close(g.open)
+	if err := s.Prefetch(t.Context(), request(3)); err != nil {
+		t.Fatal(err)
+	}
+	picture := func(q *Request) *Picture {
+		t.Helper()
+		p, err := s.Picture(t.Context(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	moved := request(3)
+	moved.Axes.At = []int64{3, 7, 8} // the cursor is elsewhere in the plane
+	kept := picture(request(3))
+	if picture(moved) != kept {
+		t.Error("the picture was drawn again")
+	}
+	log, percentile, range1, range2, wide := request(3), request(3), request(3), request(3), request(3)
+	log.Style.Log, percentile.Style.Percentile = true, &[2]float64{2, 98}
+	range1.Style.Range, range2.Style.Range = &[2]float64{0, 1}, &[2]float64{0, 2}
+	wide.Window.Right = 200
+	pixels := map[string]bool{string(kept.Pixels): true}
+	for _, q := range []*Request{request(4), log, percentile, range1, range2, wide} {
+		if err := s.Prefetch(t.Context(), request(3)); err != nil {
+			t.Fatal(err)
+		}
+		pixels[string(picture(q).Pixels)] = true
+	}
+	if len(pixels) < 6 { // noise has much the same colors with and without log
+		t.Errorf("%d different pictures of 7 requests", len(pixels))
+	}
+	if _, err := s.Select(t.Context(), ""); err != nil {
+		t.Fatal(err)
+	}
+	if p := picture(request(3)); p == kept || !bytes.Equal(p.Pixels, kept.Pixels) {
+		t.Error("the picture of another array")
+	}
+}
+
 // TestStore walks a store, and describes its arrays.
 func TestStore(t *testing.T) {
 	b, err := os.ReadFile("../../../../testdata/stores/tree.b2z")
