@@ -91,8 +91,9 @@ func TestKill(t *testing.T) {
 		s.Close()
 		k := killed{path: path, leaves: map[string]string{}}
 		r := rand.New(rand.NewPCG(5, 5))
-		for i := 0; i < rounds || i < 5*rounds && k.few(); i++ {
-			k.replay(t, killOnce(t, path, time.Duration(r.IntN(40))*time.Millisecond))
+		for i := 0; i < rounds || i < 10*rounds && k.few(); i++ {
+			most := 40 * (1 + i/rounds) // a busy machine takes longer for an edit
+			k.replay(t, killOnce(t, path, time.Duration(r.IntN(most))*time.Millisecond))
 			k.check(t)
 		}
 		t.Logf("%s: %d edits, %d of them interrupted, %d times packed, %d interrupted", name, k.edits, k.cut, k.packs, k.cutPacks)

@@ -37,7 +37,8 @@ func (s *slowSource) ReadAtContext(ctx context.Context, p []byte, off int64) (in
 // TestOpenWaits opens leaves while the opening of one takes long. Other leaves do not wait for it, calls for the same
 // leaf wait no longer than their contexts, and the end of the first context does not fail the other calls.
 func TestOpenWaits(t *testing.T) {
-	ctx := t.Context()
+	ctx, end := context.WithTimeout(t.Context(), time.Minute)
+	defer end()
 	names := []string{"a.b2f", "b.b2f", "c.b2f"}
 	for i := range 400 { // the first members are not among the last bytes, which opening reads
 		names = append(names, fmt.Sprintf("d/%d.b2f", i))
@@ -49,6 +50,14 @@ func TestOpenWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	src.active = true
+	await := func() { // a read that waits
+		t.Helper()
+		select {
+		case <-src.begun:
+		case <-ctx.Done():
+			t.Fatal("it hangs")
+		}
+	}
 	first, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -56,7 +65,7 @@ func TestOpenWaits(t *testing.T) {
 			t.Errorf("the first call: %v", err)
 		}
 	})
-	<-src.begun
+	await()
 	if _, err := s.Frame(ctx, "/b"); err != nil {
 		t.Errorf("another leaf: %v", err)
 	}
@@ -76,7 +85,7 @@ func TestOpenWaits(t *testing.T) {
 		}
 	})
 	stop()
-	<-src.begun // of the call that waited
+	await() // of the call that waited
 	close(src.wait)
 	all.Wait()
 	if err := s.Close(); err != nil {
