@@ -33,6 +33,9 @@ type progress struct {
 	ended sync.Once
 	shown sync.WaitGroup
 	look  atomic.Pointer[func() int64] // returns the number of bytes that are done, unless nil
+
+	inMemory atomic.Int64 // bytes of done that were read from memory, which the operating system does not count
+	before   int64        // bytes or steps that were done before the total was known; set by show
 }
 
 // startProgress starts the progress of a verb that counts what: "bytes", or steps. It shows nothing for a verb whose
@@ -61,7 +64,7 @@ func (p *progress) show(w io.Writer, terminal bool, what string, delay, every ti
 	wait := time.NewTimer(max(delay, every)) // by then the total is known, if it ever is
 	defer wait.Stop()
 	bar := newBar(w, terminal, what)
-	bar.StartWithoutRender()
+	known := false // whether bar has a total
 	for visible := false; ; visible = true {
 		ended := false
 		select {
@@ -72,7 +75,18 @@ func (p *progress) show(w io.Writer, terminal bool, what string, delay, every ti
 		if ended && !visible && delay > 0 {
 			return
 		}
-		p.draw(bar, ended && !terminal)
+		p.update()
+		if !known && p.total.Load() > 0 && !(ended && visible) {
+			if known = true; visible { // a bar cannot be given its total later
+				bar.Clear()
+				bar, p.before = newBar(w, terminal, what), p.done.Load()
+			}
+		}
+		if known {
+			p.draw(bar, ended && !terminal)
+		} else {
+			bar.Set64(p.done.Load())
+		}
 		if !terminal {
 			fmt.Fprintln(w)
 		} else if ended {
@@ -97,25 +111,29 @@ func newBar(w io.Writer, terminal bool, what string) *progressbar.ProgressBar {
 	} else {
 		options = append(options, progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString(what))
 	}
-	return progressbar.NewOptions64(-1, options...)
+	bar := progressbar.NewOptions64(-1, options...)
+	bar.StartWithoutRender()
+	return bar
 }
 
-// draw prints the bar. It is full only the last time.
-func (p *progress) draw(bar *progressbar.ProgressBar, last bool) {
+// update finds out how much is done.
+func (p *progress) update() {
 	if look := p.look.Load(); look != nil {
 		p.done.Store(max(p.done.Load(), (*look)()))
 	}
-	done, total := p.done.Load(), p.total.Load()
-	if total > 0 && bar.GetMax64() != total {
+}
+
+// draw prints the bar, whose total is known. It is full only the last time.
+func (p *progress) draw(bar *progressbar.ProgressBar, last bool) {
+	total := max(p.total.Load()-p.before, 1)
+	if bar.GetMax64() != total {
 		bar.ChangeMax64(total)
 	}
-	switch { // some bytes are read more than once
-	case total > 0 && last:
-		done = min(done, total)
-	case total > 0:
-		done = min(done, total-1) // a full bar ends
+	most := total // some bytes are read more than once
+	if !last {
+		most-- // a full bar ends
 	}
-	bar.Set64(done)
+	bar.Set64(min(p.done.Load()-p.before, most))
 }
 
 // add notes that n steps or bytes are done.
@@ -159,10 +177,10 @@ func (p *progress) followReads(total int64) {
 		return
 	}
 	p.expect(total)
-	done := p.done.Load()
+	before -= p.done.Load() - p.inMemory.Load()
 	look := func() int64 {
 		now, _ := readBytes()
-		return done + now - before
+		return now - before + p.inMemory.Load()
 	}
 	p.look.CompareAndSwap(nil, &look) // the first one counts what follows, too
 }

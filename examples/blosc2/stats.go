@@ -118,8 +118,11 @@ func (v *statsCmd) passes(n int, d meta.DType) int {
 	if v.hasHistogram(d) {
 		n++
 	}
-	once := map[int]int{4: 2, 8: 4}[d.Size] // see [ndarray.Quantiles]
-	return n + max(once, 1)*((len(v.Quantiles)+7)/8)
+	if len(v.Quantiles) > 0 { // see [ndarray.Quantiles]: passes after the first are for eight of them
+		more := map[int]int{4: 1, 8: 3}[d.Size]
+		n += 1 + more*((len(v.Quantiles)+7)/8)
+	}
+	return n
 }
 
 // hasHistogram reports whether the verb prints the histogram of items of a dtype.

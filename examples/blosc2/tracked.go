@@ -25,7 +25,7 @@ func openTracked(e *env, path string) *source {
 		return nil
 	}
 	s := &source{path: path, file: f}
-	if s.frame, err = frame.OpenSource(e.ctx, &countedBytes{f, fi.Size(), e.track}, nil); err != nil {
+	if s.frame, err = frame.OpenSource(e.ctx, &countedBytes{f, fi.Size(), e.track, false}, nil); err != nil {
 		f.Close()
 		return nil
 	}
@@ -39,7 +39,7 @@ func openMemory(e *env, b []byte) (*frame.Frame, error) {
 	if e.track == nil {
 		return frame.OpenBytes(b, nil)
 	}
-	f, err := frame.OpenSource(e.ctx, &countedBytes{bytes.NewReader(b), int64(len(b)), e.track}, nil)
+	f, err := frame.OpenSource(e.ctx, &countedBytes{bytes.NewReader(b), int64(len(b)), e.track, true}, nil)
 	if err == nil {
 		e.track.expect(2 * int64(len(b))) // standard input has counted them already
 	}
@@ -49,8 +49,9 @@ func openMemory(e *env, b []byte) (*frame.Frame, error) {
 // countedBytes is a file or memory as the source of a frame. It counts the bytes that are read.
 type countedBytes struct {
 	io.ReaderAt
-	size int64
-	p    *progress
+	size     int64
+	p        *progress
+	inMemory bool
 }
 
 // ReadAtContext implements frame.Source.
@@ -59,7 +60,9 @@ func (c *countedBytes) ReadAtContext(ctx context.Context, b []byte, off int64) (
 		return 0, err
 	}
 	n, err := c.ReadAt(b, off)
-	c.p.add(int64(n))
+	if c.p.add(int64(n)); c.inMemory {
+		c.p.inMemory.Add(int64(n))
+	}
 	return n, err
 }
 
