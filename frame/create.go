@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -182,6 +183,7 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 		return nil, err
 	}
 	made = true
+	f.encoders = sync.Pool{} // few new frames are written again soon, and a pool keeps buffers over two garbage collections
 	return f, nil
 }
 

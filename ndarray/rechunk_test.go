@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -196,4 +197,30 @@ func TestWorkItems(t *testing.T) {
 	if want := `{"Name":"a","Start":[1],"Shape":[2],"NBytes":8}`; string(text) != want {
 		t.Errorf("%s, %v, want %s", text, err, want)
 	}
+}
+
+// TestCopyBuffers checks that a new array does not keep the buffers that wrote its chunks: the temporary array of a copy
+// would take their memory while it is read.
+func TestCopyBuffers(t *testing.T) {
+	const chunk = 4 << 20
+	items := make([]byte, 4*chunk)
+	rand.NewChaCha8([32]byte{1}).Read(items)
+	used := func() int64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	runtime.GC()
+	runtime.GC() // pools keep buffers over one collection
+	before := used()
+	a, err := CreateBytes(ctx, "", []int64{int64(len(items))}, "|u1", items, &CreateOptions{Chunks: []int64{chunk}, Concurrency: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.GC()
+	if extra := used() - before - a.CBytes(); extra > 2*chunk {
+		t.Errorf("%d bytes besides the array", extra)
+	}
+	runtime.KeepAlive(items)
+	a.Close()
 }
