@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"os"
+	"runtime/debug"
 
 	"github.com/goblosc/blosc2/examples/blosc2/internal/view"
 	"github.com/goblosc/blosc2/frame"
@@ -21,7 +22,10 @@ func (v *viewCmd) Run(e *env) error {
 		Aligned: alignedTexts, Item: itemText, Number: realNumber, IsReal: isReal, Color: e.color,
 		Palettes: []view.Palette{{Name: "viridis", Color: viridis}, {Name: "gray", Color: gray}},
 	}
+	// The first screen of an array of many chunks would wait for several garbage collections while its index is read.
+	normal := debug.SetGCPercent(400)
 	doc, err := openDocument(e, v.Path)
+	debug.SetGCPercent(normal)
 	if err != nil {
 		return err
 	}
