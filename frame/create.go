@@ -183,7 +183,7 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 		return nil, err
 	}
 	made = true
-	f.encoders = sync.Pool{} // few new frames are written again soon, and a pool keeps buffers over two garbage collections
+	f.encoders = sync.Pool{} // few new frames are written again soon, and pools keep buffers over a garbage collection
 	return f, nil
 }
 

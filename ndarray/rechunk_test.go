@@ -199,8 +199,8 @@ func TestWorkItems(t *testing.T) {
 	}
 }
 
-// TestCopyBuffers checks that a new array does not keep the buffers that wrote its chunks: the temporary array of a copy
-// would take their memory while it is read.
+// TestCopyBuffers checks that a new array does not keep the buffers that wrote its chunks: the temporary array of a
+// copy would take their memory while it is read.
 func TestCopyBuffers(t *testing.T) {
 	const chunk = 4 << 20
 	items := make([]byte, 4*chunk)
