@@ -20,13 +20,19 @@ func (s *Store) find(key string) (entryName, bool) {
 // compare compares the key of e with another one.
 func (e entryName) compare(key string) int { return compareKeys(e.key, key) }
 
+// from returns the entries from the first one below a group on.
+func (s *Store) from(group string) []entryName {
+	names := s.index.sorted()
+	if group == "/" {
+		return names
+	}
+	start, _ := slices.BinarySearchFunc(names, group+"/", entryName.compare)
+	return names[start:]
+}
+
 // below returns the entries below a group, each directly before those below it.
 func (s *Store) below(group string) iter.Seq[entryName] {
-	names := s.index.sorted()
-	if group != "/" {
-		start, _ := slices.BinarySearchFunc(names, group+"/", entryName.compare)
-		names = names[start:]
-	}
+	names := s.from(group)
 	return func(yield func(entryName) bool) {
 		for _, e := range names {
 			if !isInside(e.key, group) || !yield(e) {
@@ -38,27 +44,24 @@ func (s *Store) below(group string) iter.Seq[entryName] {
 
 // in returns the entries in a group, without those below them. It takes time for them only.
 func (s *Store) in(group string) iter.Seq[entryName] {
+	names := s.from(group)
 	return func(yield func(entryName) bool) {
-		names := s.index.sorted()
-		start := 0
-		if group != "/" {
-			start, _ = slices.BinarySearchFunc(names, group+"/", entryName.compare)
-		}
-		for start < len(names) && isInside(names[start].key, group) {
-			e := names[start]
+		for rest := names; len(rest) > 0 && isInside(rest[0].key, group); {
+			e := rest[0]
 			if !yield(e) {
 				return
 			}
-			start++
-			if e.group {
-				n, _ := slices.BinarySearchFunc(names[start:], e.key, func(n entryName, key string) int {
-					if isInside(n.key, key) {
-						return -1
-					}
-					return 1
-				})
-				start += n
+			rest = rest[1:]
+			if !e.group {
+				continue
 			}
+			below, _ := slices.BinarySearchFunc(rest, e.key, func(n entryName, key string) int {
+				if isInside(n.key, key) {
+					return -1
+				}
+				return 1
+			})
+			rest = rest[below:]
 		}
 	}
 }

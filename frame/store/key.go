@@ -33,7 +33,7 @@ func compareKeys(a, b string) int {
 	if a[:n] == b[:n] {
 		return len(a) - len(b)
 	}
-	i := 0
+	i := 0 // of the first difference
 	for i+64 <= n && a[i:i+64] == b[i:i+64] {
 		i += 64
 	}

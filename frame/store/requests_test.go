@@ -1,11 +1,9 @@
 package store
 
 import (
-	"archive/zip"
 	"bytes"
 	"context"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -38,30 +36,14 @@ func (c *countReads) ReadAt(p []byte, off int64) (int, error) {
 // largeZip returns a zip store with n leaves.
 func largeZip(t testing.TB, n int) []byte {
 	t.Helper()
-	embed, err := os.ReadFile("../../testdata/stores/tree.b2d/embed.b2e")
-	if err != nil {
-		t.Fatal(err)
-	}
 	leaf := buildFrame(t, nil, nil, []byte("content"))
-	var out bytes.Buffer
-	z := zip.NewWriter(&out)
-	for i := range n + 1 {
-		name, b := fmt.Sprintf("group%02d/leaf%06d.b2f", i/1000, i), leaf
-		if i == n {
-			name, b = embedFile, embed
+	return zipWith(t, func(yield func(string, []byte) bool) {
+		for i := range n {
+			if !yield(fmt.Sprintf("group%02d/leaf%06d.b2f", i/1000, i), leaf) {
+				return
+			}
 		}
-		w, err := z.CreateRaw(&zip.FileHeader{Name: name, CRC32: crc32.ChecksumIEEE(b), CompressedSize64: uint64(len(b)), UncompressedSize64: uint64(len(b))})
-		if err == nil {
-			_, err = w.Write(b)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
+	})
 }
 
 // A large store is opened and listed with two reads. A small leaf is opened and read with one more.

@@ -11,7 +11,6 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/race"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // TestHugeItem reads an item that a file of a few hundred bytes claims to have, of gigabytes. There is no MaxBytes.
@@ -19,16 +18,16 @@ func TestHugeItem(t *testing.T) {
 	ctx := context.Background()
 	head := []byte{0xdb, 0x7f, 0xff, 0xff, 0x00} // text
 	for name, b := range map[string][]byte{
-		"object": hugeFrame(t, Objects, func(b *frame.Batch) error {
+		"object": built(t, Objects, func(b *frame.Batch) error {
 			c, err := chunk.EncodeSpecial(nil, chunk.Value, 2<<30-64, []byte{0xc0}, chunk.Params{TypeSize: 1})
 			if err != nil {
 				return err
 			}
 			return b.AppendRaw(ctx, c)
 		}),
-		"batch": hugeFrame(t, Batches, func(b *frame.Batch) error {
+		"batch": built(t, Batches, func(b *frame.Batch) error {
 			block := slices.Concat([]byte{0x91}, head, make([]byte, 12<<20))
-			return b.AppendBlocks(ctx, [][]byte{block})
+			return oneBatch(b, 1, block)
 		}),
 	} {
 		f, err := frame.OpenBytes(b, nil)
@@ -64,8 +63,8 @@ func TestHugeItem(t *testing.T) {
 	}
 }
 
-// hugeFrame returns the bytes of an array with one item.
-func hugeFrame(t *testing.T, kind Kind, fill func(b *frame.Batch) error) []byte {
+// built returns the bytes of an array that fill has filled.
+func built(t *testing.T, kind Kind, fill func(b *frame.Batch) error) []byte {
 	t.Helper()
 	ctx := context.Background()
 	o, err := Create(ctx, "", kind, nil)
@@ -76,13 +75,6 @@ func hugeFrame(t *testing.T, kind Kind, fill func(b *frame.Batch) error) []byte 
 	if err == nil {
 		defer b.Rollback()
 		err = fill(b)
-	}
-	var lengths []byte
-	if err == nil {
-		lengths, err = meta.Marshal(map[string]any{"batch_lengths": []int{1}})
-	}
-	if err == nil && kind == Batches {
-		err = b.SetVLMeta(lengthsLayer, lengths)
 	}
 	if err == nil {
 		err = b.Commit()
@@ -95,6 +87,12 @@ func hugeFrame(t *testing.T, kind Kind, fill func(b *frame.Batch) error) []byte 
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// oneBatch appends blocks, which have n items, less than 128, as the only batch.
+func oneBatch(b *frame.Batch, n byte, blocks ...[]byte) error {
+	lengths := append([]byte("\x81\xadbatch_lengths\x91"), n)
+	return errors.Join(b.AppendBlocks(context.Background(), blocks), b.SetVLMeta(lengthsLayer, lengths))
 }
 
 // TestRanges reads items that do not exist.

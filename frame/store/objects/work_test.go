@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"testing"
@@ -9,42 +8,23 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// uncounted returns the bytes of a batch array of n batches with one block each, and without their lengths.
-func uncounted(t *testing.T, n int, block []byte) []byte {
-	t.Helper()
-	ctx := context.Background()
-	o, err := Create(ctx, "", Batches, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := o.Frame().Begin(ctx)
-	for i := 0; i < n && err == nil; i++ {
-		err = b.AppendBlocks(ctx, [][]byte{block})
-	}
-	if err == nil {
-		err = b.Commit()
-	}
-	var out bytes.Buffer
-	if err == nil {
-		_, err = o.Frame().Save(ctx, &out)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out.Bytes()
-}
-
 // TestCountedWork opens an array without the lengths of its batches, whose blocks must be decoded to count the items.
 // The work must be justified by the stored bytes.
 func TestCountedWork(t *testing.T) {
 	block := append([]byte{0x91, 0xc6, 0, 0x20, 0, 0}, make([]byte, 2<<20)...)
 	for n, want := range map[int]error{3: nil, 40: ErrTooLarge} {
-		f, err := frame.OpenBytes(uncounted(t, n, block), nil)
+		f, err := frame.OpenBytes(built(t, Batches, func(b *frame.Batch) error {
+			var err error
+			for i := 0; i < n && err == nil; i++ {
+				err = b.AppendBlocks(context.Background(), [][]byte{block})
+			}
+			return err
+		}), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		o, err := New(context.Background(), f)
-		if !errors.Is(err, want) || want == nil && (err != nil || o.Len() != int64(n)) {
+		if !errors.Is(err, want) || want == nil && o.Len() != int64(n) {
 			t.Errorf("%d batches: %v, want %v", n, err, want)
 		}
 	}
@@ -61,17 +41,11 @@ func TestRestOfBlock(t *testing.T) {
 		"rest":        {[][]byte{{0x92, 1, 2}, {0x91, 3, 0}}, ErrCorrupt},
 		"rest before": {[][]byte{{0x92, 1, 2, 0}, {0x91, 3}}, ErrCorrupt},
 	} {
-		o, err := Create(ctx, "", Batches, nil)
+		f, err := frame.OpenBytes(built(t, Batches, func(b *frame.Batch) error { return oneBatch(b, 3, c.blocks...) }), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := o.Frame().Begin(ctx)
-		if err == nil {
-			err = errors.Join(b.AppendBlocks(ctx, c.blocks), b.SetVLMeta(lengthsLayer, []byte("\x81\xadbatch_lengths\x91\x03")), b.Commit())
-		}
-		if err == nil {
-			o, err = New(ctx, o.Frame())
-		}
+		o, err := New(ctx, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +55,7 @@ func TestRestOfBlock(t *testing.T) {
 				n++
 			}
 		}
-		if !errors.Is(err, c.want) || c.want == nil && (err != nil || n != 3) {
+		if !errors.Is(err, c.want) || c.want == nil && n != 3 {
 			t.Errorf("%s: %d items, %v, want %v", name, n, err, c.want)
 		}
 	}
