@@ -76,11 +76,15 @@ func (p *progress) show(w io.Writer, terminal bool, what string, delay, every ti
 			return
 		}
 		p.update()
-		if !known && p.total.Load() > 0 && !(ended && visible) {
-			if known = true; visible { // a bar cannot be given its total later
+		switch hasTotal := p.total.Load() > 0; {
+		case !hasTotal || known:
+		case !visible:
+			known = true
+		case !ended: // a bar that has counted without a total shows a wrong percentage
+			if terminal {
 				bar.Clear()
-				bar, p.before = newBar(w, terminal, what), p.done.Load()
 			}
+			bar, known, p.before = newBar(w, terminal, what), true, p.done.Load()
 		}
 		if known {
 			p.draw(bar, ended && !terminal)

@@ -44,22 +44,25 @@ type Pass struct {
 // First returns the pass over all items.
 func (r *Ranks) First() *Pass { return &Pass{r: r, shift: max(0, r.bits-digit), prefixes: []uint64{0}} }
 
-// Next returns another pass that the search needs, or nil.
+// Next returns another pass that the search needs, or nil. It is for numbers of which least is known, so that passes are
+// for as many numbers as they can be.
 func (r *Ranks) Next() *Pass {
-	p := &Pass{r: r}
+	shift := -1
 	for _, w := range r.wanted {
-		shift := r.bits - w.known - digit
-		if shift < 0 || p.prefixes != nil && shift != p.shift {
+		shift = max(shift, r.bits-w.known-digit)
+	}
+	if shift < 0 {
+		return nil
+	}
+	p := &Pass{r: r, shift: shift}
+	for _, w := range r.wanted {
+		if r.bits-w.known-digit != shift {
 			continue
 		}
-		p.shift = shift
 		prefix := prefixOf(w.key, shift)
 		if i, ok := slices.BinarySearch(p.prefixes, prefix); !ok && len(p.prefixes) < maxPrefixes {
 			p.prefixes = slices.Insert(p.prefixes, i, prefix)
 		}
-	}
-	if p.prefixes == nil {
-		return nil
 	}
 	return p
 }
