@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestEmptyArguments gives each verb an empty argument, as a shell does for a variable that is not set. create and copy
-// wrote to nothing and succeeded.
+// TestEmptyArguments gives each verb an empty argument, as a shell does for a variable that is not set. No file is made.
 func TestEmptyArguments(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, v := range newCLI().node().Children {

@@ -52,10 +52,7 @@ func openURL(e *env, address string) (_ *source, err error) {
 			err = s.chunkError(chunkErr)
 		}
 	}
-	var fault *frame.Error
-	if errors.As(err, &fault) && fault.Path == "" {
-		err = fmt.Errorf("%s: %w", s.path, err)
-	}
+	err = named(err, s.path)
 	if _, _, ok := splitURL(address); ok {
 		_, err = openInStore(e, address, err) // why it is no leaf
 		return nil, err
@@ -88,11 +85,7 @@ func openDirURL(e *env, s *source) (*source, error) {
 	s.dir, s.path = dir, dir.String()
 	e.opened = s.path
 	if s.frame, err = frame.OpenSource(e.ctx, dir, nil); err != nil {
-		var fault *frame.Error
-		if errors.As(err, &fault) && fault.Path == "" {
-			err = fmt.Errorf("%s: %w", s.path, err)
-		}
-		return nil, err
+		return nil, named(err, s.path)
 	}
 	s.findArray()
 	e.track.expect(s.frame.Info().CBytes)
