@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestEmptyArguments gives each verb an empty argument, as a shell does for a variable that is not set. No file is made.
+// TestEmptyArguments gives each verb an empty argument, as a shell does for a variable that is not set. No verb makes a
+// file.
 func TestEmptyArguments(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, v := range newCLI().node().Children {

@@ -44,8 +44,8 @@ type Pass struct {
 // First returns the pass over all items.
 func (r *Ranks) First() *Pass { return &Pass{r: r, shift: max(0, r.bits-digit), prefixes: []uint64{0}} }
 
-// Next returns another pass that the search needs, or nil. It is for numbers of which least is known, so that passes are
-// for as many numbers as they can be.
+// Next returns another pass that the search needs, or nil. It is for the numbers of which least is known, so that each
+// pass serves as many numbers as it can.
 func (r *Ranks) Next() *Pass {
 	shift := -1
 	for _, w := range r.wanted {
