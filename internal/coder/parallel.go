@@ -5,12 +5,13 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/goblosc/blosc2/internal/filters"
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // parallelBuilder adds blocks that several workers encode in any order. A block gets its position as soon as all blocks
-// before it have theirs. The worker that assigns the position copies the block there, without the lock. Blocks that
-// finish before their predecessors wait in memory of their own.
+// before it have theirs. A block that has its position before it is encoded is encoded there. Others are encoded in
+// memory of their own, and wait there. The worker that assigns the position copies them, without the lock.
 type parallelBuilder struct {
 	*builder
 
@@ -22,9 +23,13 @@ type parallelBuilder struct {
 
 // encodedBlock is a block with the lengths of its streams, or the block itself if it did not compress.
 type encodedBlock struct {
-	b      []byte
-	stored bool
+	b       []byte
+	stored  bool
+	inPlace bool // b is at its position in the chunk
 }
+
+// lent reports whether b is memory for encoded blocks.
+func (b encodedBlock) lent() bool { return b.b != nil && !b.stored && !b.inPlace }
 
 // encodeParallel encodes the blocks on all workers and adds those that are certain to fit. It returns their number.
 // b.dst must have space for the longest chunk. It returns errNoRoom if the chunk certainly does not fit.
@@ -37,7 +42,7 @@ func (b *builder) encodeParallel() (int, error) {
 		err = g.noRoom
 	}
 	for _, b := range g.waiting[g.next:] {
-		if b.b != nil && !b.stored {
+		if b.lent() {
 			g.spare = append(g.spare, b.b)
 		}
 	}
@@ -51,16 +56,34 @@ func (g *parallelBuilder) encodeBlock(w *Worker, k int) error {
 	if err != nil {
 		return err
 	}
-	out, stored, err := w.encodeOrKeep(w.out[:0], g.l, k, src, g.ref, unlimited)
-	w.out = out
-	if err != nil {
+	dst, room, inPlace := g.position(k)
+	if !inPlace {
+		dst, room = w.out[:0], unlimited
+	}
+	at := len(dst)
+	out, stored, err := w.encodeOrKeep(dst, g.l, k, src, g.ref, room)
+	if !inPlace {
+		w.out = out
+	}
+	switch {
+	case err != nil: // errNoRoom is certain, because all blocks before this one have their positions
 		return err
+	case stored:
+		return g.submit(w, k, encodedBlock{b: src, stored: true})
+	case !inPlace:
+		w.out = nil
 	}
-	if stored {
-		return g.submit(w, k, encodedBlock{src, true})
+	return g.submit(w, k, encodedBlock{b: out[at:], inPlace: inPlace})
+}
+
+// position returns the chunk up to block k and the number of bytes that the block may take, if its position is known.
+func (g *parallelBuilder) position(k int) (dst []byte, room int, known bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.next != k || g.mayNotFit {
+		return nil, 0, false
 	}
-	w.out = nil
-	return g.submit(w, k, encodedBlock{out, false})
+	return g.dst, g.room(), true
 }
 
 // submit adds block k. If w has no memory for its next block, submit lends it some. It returns errNoRoom if later
@@ -83,18 +106,19 @@ func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
 		if b.stored {
 			binary.LittleEndian.PutUint32(dst[at:], uint32(len(b.b)))
 			at += 4
-		} else {
+		}
+		if b.lent() {
 			spare++
 		}
-		if from+i >= postponed {
-			copy(dst[at:], b.b)
+		if !b.inPlace && from+i >= postponed {
+			filters.Copy(dst[at:], b.b)
 		}
 		at += len(b.b)
 	}
 	if spare > 0 {
 		g.mu.Lock()
 		for _, b := range assigned {
-			if !b.stored {
+			if b.lent() {
 				g.spare = append(g.spare, b.b)
 			}
 		}
@@ -110,14 +134,17 @@ func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
 // assign assigns a position to the next block, or returns false if the block may not fit.
 func (g *parallelBuilder) assign(b encodedBlock) (ok bool) {
 	size := len(b.b)
-	if b.stored {
+	switch {
+	case b.stored:
 		if size += 4; size > g.room() {
 			g.noRoom = errNoRoom
 			return false
 		}
 		g.postpone(g.next)
-	} else if ok, g.noRoom = g.l.roomFor(b.b, g.next, g.room()); !ok {
-		return false
+	case !b.inPlace:
+		if ok, g.noRoom = g.l.roomFor(b.b, g.next, g.room()); !ok {
+			return false
+		}
 	}
 	g.add(g.next, g.dst[:len(g.dst)+size])
 	g.next++
