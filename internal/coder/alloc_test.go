@@ -2,8 +2,10 @@ package coder
 
 import (
 	"bytes"
+	"math/rand"
 	"testing"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/race"
 )
 
@@ -73,5 +75,38 @@ func TestAllocs(t *testing.T) {
 				})
 			}
 		}
+	}
+}
+
+// TestReadAllocs reads blocks from a file, each a bit longer than the one before. Their memory is allocated once.
+func TestReadAllocs(t *testing.T) {
+	const blockSize, n = 16 << 10, 8
+	src := make([]byte, n*blockSize)
+	for k := range n {
+		rand.New(rand.NewSource(int64(k))).Read(src[k*blockSize:][:blockSize/2+k*blockSize/100])
+	}
+	pool := NewPool(&Options{Concurrency: 1})
+	b, err := pool.Encode(nil, src, Params{Codec: codec.LZ4, Level: 5, BlockSize: blockSize, TypeSize: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r Reader
+	w, file := pool.Get(), bytes.NewReader(b)
+	if err := w.OpenAt(&r, file, 0, int64(len(b)), 0, 0.1); err != nil {
+		t.Fatal(err)
+	}
+	var buf []byte
+	grown := 0
+	for k := range n {
+		before := cap(buf)
+		if _, err := r.bytes(k, &buf); err != nil {
+			t.Fatal(err)
+		}
+		if cap(buf) != before {
+			grown++
+		}
+	}
+	if grown != 1 {
+		t.Errorf("%d allocations for blocks of %d to %d bytes", grown, r.ends[0]-r.starts[0], r.ends[n-1]-r.starts[n-1])
 	}
 }
