@@ -203,9 +203,16 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 // skip returns the last node to leave out inside a long match that starts at node i. It stops where another match
 // begins, which may reach further.
 func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) int {
-	k, end := i+1, i+length
-	for k < end && f.firsts[k+1] == f.firsts[k] {
-		k++
+	// Search in steps that first grow, because the next match may be near or far.
+	k, end, first := i+1, i+length, f.firsts[i+1]
+	step := 1
+	for ; k+step <= end && f.firsts[k+step] == first; step *= 2 {
+		k += step
+	}
+	for ; step > 0; step /= 2 {
+		if k+step <= end && f.firsts[k+step] == first {
+			k += step
+		}
 	}
 	if k == end {
 		return end - 1
@@ -250,13 +257,17 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longe
 
 // relax tries matches that start at node i, of length from to length to. They cost price and the price of their length.
 func (o *optimal) relax(i int, from, to, offset, price uint32, reached *int) {
+	if to >= priced { // lengths between are not worth the time
+		if last := i + int(to); last > *reached {
+			fill(o.costs[*reached+1:last+1], unreached)
+			*reached = last
+		}
+		o.relaxOne(i, to, offset, price+o.prices.lengthPrice(to))
+		return
+	}
 	for *reached < i+int(to) {
 		*reached++
 		o.costs[*reached] = unreached
-	}
-	if to >= priced { // lengths between are not worth the time
-		o.relaxOne(i, to, offset, price+o.prices.lengthPrice(to))
-		return
 	}
 	if from > to {
 		return

@@ -68,6 +68,11 @@ func (e *Encoder) find(start, end int) {
 			f.next = max(f.next, e.quiet.next(at, end))
 		}
 		if at < f.next || at > limit || len(f.found) > maxFound {
+			if f.next > at+1<<8 { // go on at the next piece at the latest
+				to := min(f.next, at-at%pieceSize+pieceSize, end)
+				fill(firsts[at-start:to-start], uint32(len(f.found)))
+				at = to - 1
+			}
 			continue
 		}
 		best := e.search(src, at)
@@ -82,6 +87,14 @@ func (e *Encoder) find(start, end int) {
 		}
 	}
 	firsts[end-start] = uint32(len(f.found))
+}
+
+// fill sets all items of s, of which there must be one, to v.
+func fill(s []uint32, v uint32) {
+	s[0] = v
+	for n := 1; n < len(s); n *= 2 {
+		copy(s[n:], s[:n])
+	}
 }
 
 // long reports whether a match of the i-th position of the block must be taken.
