@@ -22,6 +22,7 @@ type literalsWriter struct {
 	trial     huffmanCode
 	count     [256]uint32
 	parts     [3][256]uint32
+	sample    [8 << 10]byte // for noise
 	sorter    sorter
 	text      [descriptionRoom]byte
 	thorough  bool // try codes with other limits
@@ -124,22 +125,19 @@ func (l *literalsWriter) build(n int) (text, cost int) {
 
 // noise reports whether all bytes seem to be equally frequent in a sample of the literals.
 func (l *literalsWriter) noise(literals []byte) bool {
-	const sample = 2048
-	n := len(literals)
+	n, sample := len(literals), len(l.sample)/4
 	if n < 8*sample {
 		return false
 	}
-	l.count = [256]uint32{}
-	for _, at := range [4]int{0, n / 3, n / 3 * 2, n - sample} {
-		for _, c := range literals[at : at+sample] {
-			l.count[c]++
-		}
+	for i, at := range [4]int{0, n / 3, n / 3 * 2, n - sample} {
+		copy(l.sample[i*sample:], literals[at:at+sample])
 	}
+	histogram(&l.count, l.sample[:], &l.parts)
 	most := uint32(0)
 	for _, c := range l.count {
 		most = max(most, c)
 	}
-	return most <= 4*sample>>7+4
+	return int(most) <= len(l.sample)>>7+4
 }
 
 func writeRaw(dst, literals []byte) int {
