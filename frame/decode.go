@@ -55,7 +55,7 @@ type decodeJob struct {
 // decode is Decode of engine.View, without the check whether s was overwritten. pass has the bytes of the chunks of p,
 // or is nil.
 func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engine.ReadPlan, blocks int64, blockSize int) error {
-	d, ok := f.engines.Get().(*decoding)
+	d, ok := f.decodings.Get().(*decoding)
 	if !ok {
 		d = &decoding{f: f}
 		d.work = d.decode
@@ -86,7 +86,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engi
 	d.s, d.plan, d.cache, d.from, d.prefetch, d.pass = nil, nil, nil, nil, nil, nil
 	d.call, d.opens, d.endOpens = nil, nil, nil
 	d.bound.Unbind()
-	f.engines.Put(d)
+	f.decodings.Put(d)
 	return err
 }
 

@@ -38,23 +38,23 @@ type encoding struct {
 
 // encodeJob is a chunk being encoded.
 type encodeJob struct {
-	visit  engine.Visit
-	keep   bool          // a part of the old chunk is kept
-	l      *coder.Layout // of this chunk: its dictionary, or the choice of the tuner
-	old    coder.Reader
-	close  io.Closer
-	oldBit chunk.Special
-	oldVal []byte
-	ref    []byte
-	asked  int      // the block of the owner's last answer of the plan, or -1
-	next   int      // the owner has begun the blocks before this one
-	end    int      // helpers have begun this block and those after it
-	blocks [][]byte // encoded by helpers; empty until then
-	away   int      // helpers that are encoding a block
-	kept   []byte   // the stored bytes of a block that is copied
-	out    []byte   // the chunk
-	h      coder.Header
-	done   bool
+	visit      engine.Visit
+	keep       bool          // a part of the old chunk is kept
+	l          *coder.Layout // of this chunk: its dictionary, or the choice of the tuner
+	old        coder.Reader
+	close      io.Closer
+	oldSpecial chunk.Special
+	oldValue   []byte
+	ref        []byte
+	asked      int      // the block of the owner's last answer of the plan, or -1
+	next       int      // the owner has begun the blocks before this one
+	end        int      // helpers have begun this block and those after it
+	blocks     [][]byte // encoded by helpers; empty until then
+	away       int      // helpers that are encoding a block
+	kept       []byte   // the stored bytes of a block that is copied
+	out        []byte   // the chunk
+	h          coder.Header
+	done       bool
 }
 
 // encodePlan is Encode of engine.Batch.
@@ -258,14 +258,14 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	if err != nil {
 		return f.chunkError(s, i, err)
 	}
-	if j.oldBit = special; special != chunk.Regular {
+	if j.oldSpecial = special; special != chunk.Regular {
 		return nil
 	}
 	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, 1); err != nil {
 		return err
 	}
-	j.oldBit, j.oldVal = j.old.Special()
-	if h := j.old.Header(); h.NBytes != e.l.NBytes() || h.VLBlocks() || j.oldBit == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
+	j.oldSpecial, j.oldValue = j.old.Special()
+	if h := j.old.Header(); h.NBytes != e.l.NBytes() || h.VLBlocks() || j.oldSpecial == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
 		return f.chunkError(s, i, corrupt("%d bytes in blocks of %d, not %d in %d", h.NBytes, h.BlockSize, e.l.NBytes(), e.l.BlockLen(0)))
 	}
 	return nil
@@ -299,8 +299,8 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int, b *engine.Block) ([]byt
 	}
 	dst := w.block(n)
 	if b.Keep != engine.KeepNone {
-		if j.oldBit != chunk.Regular {
-			coder.FillSpecial(dst, j.oldBit, j.oldVal, int(e.s.typeSize), k*e.l.BlockLen(0))
+		if j.oldSpecial != chunk.Regular {
+			coder.FillSpecial(dst, j.oldSpecial, j.oldValue, int(e.s.typeSize), k*e.l.BlockLen(0))
 		} else if err := w.DecodeBlock(dst, &j.old, k); err != nil {
 			return nil, e.b.f.chunkError(e.s, j.visit.Chunk, err)
 		}
@@ -310,7 +310,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int, b *engine.Block) ([]byt
 
 // stored appends the stored bytes of block k of a job to dst and returns true, if the plan keeps all of the block.
 func (e *encoding) stored(w *worker, j *encodeJob, k int, b *engine.Block, dst []byte) ([]byte, bool, error) {
-	if b.Keep != engine.KeepAll || j.oldBit != chunk.Regular {
+	if b.Keep != engine.KeepAll || j.oldSpecial != chunk.Regular {
 		return dst, false, nil
 	}
 	dst, ok, err := w.CopyBlock(dst, j.l, &j.old, k)

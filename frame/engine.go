@@ -22,8 +22,8 @@ func (b *Batch) Engine() engine.Batch { return (*engineBatch)(b) }
 // engineFrame implements engine.Frame and engine.Reader.
 type engineFrame Frame
 
-// stateOf returns the frame and the state of a view.
-func stateOf(v engine.View) (*Frame, *snapshot) {
+// snapshotOf returns the frame and the snapshot of a view.
+func snapshotOf(v engine.View) (*Frame, *snapshot) {
 	return (*Frame)(v.Reader().(*engineFrame)), v.State().(*snapshot)
 }
 
@@ -151,7 +151,7 @@ func (e *engineBatch) CopyChunks(ctx context.Context, v engine.View) error {
 	if err := b.checkEditable(); err != nil {
 		return err
 	}
-	f, s := stateOf(v)
+	f, s := snapshotOf(v)
 	if err := f.checkAllFetched(s); err != nil {
 		return err
 	}
@@ -163,13 +163,13 @@ func (e *engineBatch) CopyVLMeta(v engine.View) error {
 	if b.done {
 		return b.errDone()
 	}
-	_, s := stateOf(v)
+	_, s := snapshotOf(v)
 	b.takeVLMeta(s)
 	return nil
 }
 
 func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {
-	f, s := stateOf(v)
+	f, s := snapshotOf(v)
 	return (*Batch)(e).putChunks(task.Context(ctx), f, s, pairs)
 }
 

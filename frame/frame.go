@@ -23,24 +23,24 @@ import (
 // sees one committed state. Edits wait for each other.
 type Frame struct {
 	state
-	path     string
-	opts     engine.Options
-	sys      storage.System
-	store    store
-	writable bool
-	fixed    bool                         // the layout of Regions, whose state does not change
-	atClose  func()                       // frees space; nil for reading, so that the linker omits commits
-	trusted  atomic.Bool                  // created by this handle, without chunks of a frame that was opened
-	lock     *storage.Lock                // nil without Locking
-	plain    *coder.Pool                  // for indexes and metalayers
-	pool     *coder.Pool                  // for chunks
-	plugins  coder.Plugins                // user codecs and filters, checked
-	workers  sync.Pool                    // of *worker
-	engines  sync.Pool                    // of *decoding
-	cache    *blockcache.Cache[*snapshot] // nil without Cache
-	encoders sync.Pool                    // of *encoding
-	mu       gate                         // held by the open batch
-	tuner    *tuner                       // chooses the parameters of new chunks; nil without a goal
+	path      string
+	opts      engine.Options
+	sys       storage.System
+	store     store
+	writable  bool
+	fixed     bool                         // the layout of Regions, whose state does not change
+	atClose   func()                       // frees space; nil for reading, so that the linker omits commits
+	trusted   atomic.Bool                  // created by this handle, without chunks of a frame that was opened
+	lock      *storage.Lock                // nil without Locking
+	plain     *coder.Pool                  // for indexes and metalayers
+	pool      *coder.Pool                  // for chunks
+	plugins   coder.Plugins                // user codecs and filters, checked
+	workers   sync.Pool                    // of *worker
+	decodings sync.Pool                    // of *decoding
+	cache     *blockcache.Cache[*snapshot] // nil without Cache
+	encoders  sync.Pool                    // of *encoding
+	mu        gate                         // held by the open batch
+	tuner     *tuner                       // chooses the parameters of new chunks; nil without a goal
 }
 
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {

@@ -156,11 +156,11 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame
 
 // openSparse opens the frame in the directory r, which it then owns.
 func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) (*Frame, error) {
-	s, err := f.loadIndex(ctx, r, indexFile)
+	s, err := f.loadIndexFile(ctx, r, indexFile)
 	if errors.Is(err, os.ErrNotExist) {
 		err = f.noIndex(ctx, r)
 		if _, e := r.Lstat(indexFile); e == nil { // Regions.Finish has written it in between
-			s, err = f.loadIndex(ctx, r, indexFile)
+			s, err = f.loadIndexFile(ctx, r, indexFile)
 		}
 	}
 	if err != nil {
@@ -171,8 +171,8 @@ func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) (*Fr
 	return f, nil
 }
 
-// loadIndex reads an index file in the directory r. It returns fs.ErrNotExist if there is none.
-func (f *Frame) loadIndex(ctx context.Context, r storage.Root, name string) (*snapshot, error) {
+// loadIndexFile reads an index file in the directory r. It returns fs.ErrNotExist if there is none.
+func (f *Frame) loadIndexFile(ctx context.Context, r storage.Root, name string) (*snapshot, error) {
 	file, err := r.Open(name, os.O_RDONLY, 0)
 	switch {
 	case errors.Is(err, storage.ErrNotFile):
@@ -231,7 +231,7 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 	return s, nil
 }
 
-// loadParts is load with the header that is stored.
+// loadParts is load without a look at the journal.
 func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 	const first = 4096 // the header with its metalayers, nearly always
 	head, err := storage.ReadAll(src, 0, min(first, size))
@@ -361,7 +361,7 @@ func written(ctx context.Context, files regionFiles, s *snapshot) ([]int64, erro
 
 // noIndex returns the error for a directory without an index file.
 func (f *Frame) noIndex(ctx context.Context, root storage.Root) error {
-	s, err := f.loadIndex(ctx, root, layoutFile)
+	s, err := f.loadIndexFile(ctx, root, layoutFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
 	}

@@ -207,7 +207,7 @@ func (r *Regions) load(ctx context.Context, name string) (*snapshot, *Memory, er
 	if r.objects != nil {
 		return r.f.loadObject(ctx, r.objects, name)
 	}
-	s, err := r.f.loadIndex(ctx, r.root, name)
+	s, err := r.f.loadIndexFile(ctx, r.root, name)
 	return s, nil, err
 }
 
