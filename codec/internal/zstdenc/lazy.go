@@ -39,6 +39,7 @@ type rowSearch struct {
 	factor   uint64 // factor of the hash
 	shift    uint64 // number of bits below the hash of a row
 	attempts int    // largest number of positions to examine
+	ahead    int    // distance to the position whose row the kernel fetches
 }
 
 // fill enters the positions below at into the rows. Of adjacent positions with the same hash, it enters only the first.
@@ -171,9 +172,14 @@ func (e *Encoder) matchLazy(start, end int) {
 			at += step
 			if step > 8 { // no match for a long time: skip the positions between
 				s.next = max(s.next, at)
+				s.ahead = nearAhead
+				if next := min((at-s.last)>>8+1, int(e.params.maxStep)); at+next <= limit {
+					s.ahead = next
+				}
 			}
 			continue
 		}
+		s.ahead = nearAhead
 		for wait := depth; wait > 0 && at < limit; {
 			at++
 			bar := 4*length - offsetBits(distance)
@@ -233,8 +239,11 @@ func (s *rowSearch) prepare(e *Encoder, end int) {
 	p := &e.params
 	s.src, s.base, s.rows = e.src[:end], e.base, &e.tables.rows
 	s.factor, s.shift = factor(p.minMatch), uint64(32-p.hashLog+4)
-	s.attempts = 1 << p.searchLog
+	s.attempts, s.ahead = 1<<p.searchLog, nearAhead
 }
+
+// nearAhead is the value of ahead where most positions are searched. Where steps are long, ahead is the next step.
+const nearAhead = 4
 
 // keptSteps is the largest step that random bytes keep from the previous block, which had no match.
 const keptSteps = 128

@@ -56,7 +56,8 @@
 //	BX         the index of the candidate, then the address from where it has index R8
 //	AX, CX, DX scratch
 //
-// matchLazy searches positions up to 12 bytes before the end of the block only, so that 12 bytes can be read at each.
+// matchLazy searches positions up to 12 bytes before the end of the block only, so that 12 bytes can be read at each,
+// and sets ahead so that 8 bytes can be read there too.
 // The method longest has checked that the block has more than length bytes from the position on.
 TEXT ·longestKernel(SB), NOSPLIT, $40-40
 	// The input, the rows and the hash.
@@ -91,9 +92,11 @@ search:
 	MOVQ length+16(FP), R9
 	MOVQ $0, distance
 
-	// The hash and the row of the position. The row of the position 4 bytes further on is fetched for a later search.
+	// The hash and the row of the position. The row of a position further on is fetched for a later search.
 	HASH(R8, AX, DX)
-	MOVQ 4(SI)(R8*1), CX
+	MOVQ rowSearch_ahead(DI), CX
+	ADDQ R8, CX
+	MOVQ (SI)(CX*1), CX
 	IMULQ R13, CX
 	SHRQ $32, CX
 	SHRXL R15, CX, CX
