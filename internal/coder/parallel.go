@@ -28,7 +28,7 @@ type encodedBlock struct {
 	inPlace bool // b is at its position in the chunk
 }
 
-// lent reports whether b is memory for encoded blocks.
+// lent reports whether b is in memory that later blocks can be encoded in.
 func (b encodedBlock) lent() bool { return b.b != nil && !b.stored && !b.inPlace }
 
 // encodeParallel encodes the blocks on all workers and adds those that are certain to fit. It returns their number.

@@ -307,9 +307,10 @@ func (r *Reader) bytes(k int, buf *[]byte) ([]byte, error) {
 	if !MayRead(r.src, r.base+int64(from), int64(to-from), r.maxBytes) {
 		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("a block of %d bytes in the chunk, of which too few are stored: %w", to-from, errs.ErrTooLarge)}
 	}
-	if n := to - from; cap(*buf) < n { // the other blocks are probably as long, give or take some bytes
+	n := to - from
+	if cap(*buf) < n { // leave space for blocks that are a bit longer
 		*buf = make([]byte, n+n/4)
 	}
-	*buf = (*buf)[:to-from]
+	*buf = (*buf)[:n]
 	return *buf, readFull(r.src, *buf, r.base, from, k)
 }

@@ -39,6 +39,7 @@ type rowSearch struct {
 	factor   uint64 // factor of the hash
 	shift    uint64 // number of bits below the hash of a row
 	attempts int    // largest number of positions to examine
+	maxStep  int    // largest distance between two positions to examine
 	ahead    int    // distance to the position whose row the kernel fetches
 }
 
@@ -168,12 +169,12 @@ func (e *Encoder) matchLazy(start, end int) {
 			}
 		}
 		if length < 4 {
-			step := min((at-s.last)>>8+1, int(e.params.maxStep))
+			step := s.step(at)
 			at += step
 			if step > 8 { // no match for a long time: skip the positions between
 				s.next = max(s.next, at)
 				s.ahead = nearAhead
-				if next := min((at-s.last)>>8+1, int(e.params.maxStep)); at+next <= limit {
+				if next := s.step(at); at+next <= limit {
 					s.ahead = next
 				}
 			}
@@ -239,8 +240,11 @@ func (s *rowSearch) prepare(e *Encoder, end int) {
 	p := &e.params
 	s.src, s.base, s.rows = e.src[:end], e.base, &e.tables.rows
 	s.factor, s.shift = factor(p.minMatch), uint64(32-p.hashLog+4)
-	s.attempts, s.ahead = 1<<p.searchLog, nearAhead
+	s.attempts, s.maxStep, s.ahead = 1<<p.searchLog, int(p.maxStep), nearAhead
 }
+
+// step returns the distance to the next position to search after one without a match.
+func (s *rowSearch) step(at int) int { return min((at-s.last)>>8+1, s.maxStep) }
 
 // nearAhead is the value of ahead where most positions are searched. Where steps are long, ahead is the next step.
 const nearAhead = 4

@@ -68,7 +68,7 @@ func (e *Encoder) find(start, end int) {
 			f.next = max(f.next, e.quiet.next(at, end))
 		}
 		if at < f.next || at > limit || len(f.found) > maxFound {
-			if f.next > at+1<<8 { // go on at the next piece at the latest
+			if f.next > at+256 { // go on there, but stop at the next piece
 				to := min(f.next, at-at%pieceSize+pieceSize, end)
 				fill(firsts[at-start:to-start], uint32(len(f.found)))
 				at = to - 1
