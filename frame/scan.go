@@ -41,7 +41,12 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 			}
 			buf, start = b, at
 		}
-		h, ok := w.parse(buf[at-start:at-start+coder.HeaderSize], at)
+		here := buf[at-start:]
+		if n := noHeaders(here); n > 0 {
+			at += int64(n)
+			continue
+		}
+		h, ok := w.parse(here[:coder.HeaderSize], at)
 		if !ok {
 			at++
 			continue
@@ -66,9 +71,21 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 	return candidates, nil
 }
 
+// noHeaders returns the number of positions at the start of b at which, by the first four bytes, no chunk header is that
+// parse accepts. The last position that it considers has a whole header.
+func noHeaders(b []byte) int {
+	last := len(b) - coder.HeaderSize
+	for i := range last + 1 {
+		if x := b[i : i+4 : i+4]; x[0]-1 < 6 && x[1] <= 1 && x[2]&5 == 5 && x[3] != 0 {
+			return i
+		}
+	}
+	return last + 1
+}
+
 // parse parses a chunk header at a position in the file, and reports whether it may be one of this frame.
 func (w *salvager) parse(b []byte, at int64) (coder.Header, bool) {
-	if b[0] == 0 || b[0] > 6 || b[1] > 1 || b[2]&5 != 5 || b[3] == 0 { // nearly always
+	if noHeaders(b) > 0 {
 		return coder.Header{}, false
 	}
 	h, err := coder.ParseHeader(b, w.size-at)
