@@ -71,8 +71,8 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 	return candidates, nil
 }
 
-// noHeaders returns the number of positions at the start of b at which, by the first four bytes, no chunk header is that
-// parse accepts. The last position that it considers has a whole header.
+// noHeaders returns how many of the first positions in b cannot begin a chunk header, by its first four bytes. It looks
+// at the positions with space for a header.
 func noHeaders(b []byte) int {
 	last := len(b) - coder.HeaderSize
 	for i := range last + 1 {
