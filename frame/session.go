@@ -126,20 +126,19 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	if old == nil {
 		return false, f.errClosed()
 	}
-	if f.lock != nil {
-		if err := f.lock.Share(ctx, lockUser{f}); err != nil {
-			return false, err
-		}
-		f.lock.Unshare()
-		now := f.snap.Load()
-		return now != nil && now != old, nil
-	}
 	if err := f.mu.lock(ctx); err != nil {
 		return false, err
 	}
 	defer f.endBatch()
 	if !f.beginBatch() {
 		return false, f.errClosed()
+	}
+	if f.lock != nil {
+		if err := f.lock.Refresh(ctx, lockUser{f}); err != nil {
+			return false, err
+		}
+		now := f.snap.Load()
+		return now != nil && now != old, nil
 	}
 	if old = f.snap.Load(); old == nil { // closed since beginBatch
 		return false, f.errClosed()

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
@@ -252,8 +253,15 @@ func TestRefreshEdits(t *testing.T) {
 	}
 }
 
-// TestRefreshReplaced replaces the files of a frame.
+// TestRefreshReplaced replaces the files of a frame. A frame with a lock file notices it, too, although the programs
+// that do that do not use the lock.
 func TestRefreshReplaced(t *testing.T) {
+	for _, locking := range []bool{false, true} {
+		t.Run(fmt.Sprintf("locking=%t", locking), func(t *testing.T) { refreshReplaced(t, &OpenOptions{Locking: locking}) })
+	}
+}
+
+func refreshReplaced(t *testing.T, o *OpenOptions) {
 	dir := t.TempDir()
 	name := filepath.Join(dir, "x")
 	create := func(o options, n int) *Frame {
@@ -264,7 +272,7 @@ func TestRefreshReplaced(t *testing.T) {
 		return f
 	}
 	create(options{}, 10)
-	f, err := Open(t.Context(), name, nil)
+	f, err := Open(t.Context(), name, o)
 	must(t, err)
 	defer f.Close()
 	v, err := f.Engine().View(t.Context())

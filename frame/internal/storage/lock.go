@@ -264,6 +264,18 @@ func (l *Lock) Unshare() {
 	}
 }
 
+// Refresh follows all changes, also of programs that do not count them because they do not use the lock. No editor of
+// this handle may be active.
+func (l *Lock) Refresh(ctx context.Context, u User) error {
+	if err := l.Share(ctx, u); err != nil {
+		return err
+	}
+	defer l.Unshare()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.follow(u, l.seq, false)
+}
+
 // errorOf returns an error of the lock, or the error of a closed frame, whose lock file is closed, too.
 func (l *Lock) errorOf(u User, err error) error {
 	if closed := u.Closed(); closed != nil {
