@@ -345,8 +345,7 @@ func (h *header) sensible() error {
 	p := h.cparams()
 	p.Filters = slices.Clone(p.Filters)
 	for i, f := range p.Filters {
-		switch f.With(0) {
-		case coder.ByteDeltaOld, chunk.TruncPrec, chunk.IntTrunc, chunk.NDCell, chunk.NDMean:
+		if coder.MayReject(f) {
 			p.Filters[i] = chunk.NoFilter
 		}
 	}

@@ -43,6 +43,9 @@ func (a *Array) CreateOptions() *CreateOptions {
 // times. If it is many times, Copy first writes the items to a temporary array with chunks that suit both partitions.
 // The temporary array is a file next to the new one, or in memory if the new array is in memory. With a Storage, Copy
 // uses no temporary array. See PlanRechunk. The error is an error of Create or of reading.
+//
+// With Overwrite, a copy can replace the file of r. Do not set Locking for that if r was opened with it: Copy would
+// wait for its own reading until ctx ends.
 func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)

@@ -227,6 +227,7 @@ func bigOf[T Real](x T) *big.Int {
 // Linspace creates an array of one dimension with n evenly spaced numbers from start to stop, which is the last number.
 // They are the numbers of numpy.linspace for type T, bit for bit: computed as float64, and rounded down if T is an
 // integer type. Linspace returns ErrShape for a negative n. See FromFunc. For NumPy's endpoint=False, use FromFunc.
+// A call names the type: Linspace[float64](ctx, "", 0, 1, 11, nil).
 func Linspace[T Real](ctx context.Context, name string, start, stop float64, n int64, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if n < 0 {

@@ -277,6 +277,8 @@ func naiveEntries(shape []int64, sel []Index) (entries []*naiveEntry, err error)
 			}
 			entries = append(entries, list...)
 			axis += x.Axes(len(shape))
+		default:
+			panic(fmt.Sprintf("the model has no %T", x))
 		}
 	}
 	return entries, nil

@@ -23,14 +23,16 @@ import (
 // is set, the other is automatic. Codecs, UserFilters, Concurrency, Checksums and BlockTable are taken one by one.
 // Sparse, Overwrite, Storage, Locking, MaxMemory and NoSync are never taken from the source.
 type CreateOptions struct {
-	// Codec compresses the blocks. 0 selects Zstd.
+	// Codec compresses the blocks: codec.Zstd, LZ4, LZ4HC, BloscLZ, Zlib, NDLZ, ZFPAcc, ZFPPrec, ZFPRate, or a user
+	// codec. 0 selects Zstd. "go doc codec.Default" describes them.
 	Codec codec.ID
 	// CodecMeta is the parameter of NDLZ, ZFP and user codecs. See package codec.
 	CodecMeta uint8
 	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
 	Level int
-	// Filters transform a block before it is compressed, in this order. nil selects Shuffle. A list without filters,
-	// such as []chunk.Filter{}, selects none.
+	// Filters transform a block before it is compressed, in this order: chunk.Shuffle, BitShuffle, Delta, ByteDelta,
+	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle. A list without filters, such as
+	// []chunk.Filter{}, selects none. "go doc chunk.NoFilter" describes them.
 	Filters []chunk.Filter
 	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode
@@ -44,8 +46,10 @@ type CreateOptions struct {
 	// Chunks and Blocks are the shapes of a chunk and of a block in items. nil selects the shape that python-blosc2
 	// chooses on a machine with a second-level cache of 256 KiB. A length of 0 is chosen automatically. A length of -1
 	// is the length of the axis, or in Blocks the length of the chunk if that is shorter. For automatic lengths, an
-	// axis of length 0 counts as one that will grow. If only Blocks is set, the blocks get its number of items but may
-	// get another shape, as in python-blosc2, unless an axis has length 0 or Blocks contains 0 or -1.
+	// axis of length 0 counts as one that will grow.
+	//
+	// Set both to get exactly these blocks. If only Blocks is set, another shape with about as many items may replace
+	// it, as in python-blosc2: {64, 1, 1} can become {1, 1, 50}. Blocks with 0 or -1, or for an axis of length 0, stay.
 	Chunks, Blocks []int64
 
 	// DType is a NumPy dtype in place of DTypeOf for the functions that take Go values. The values are converted as in
@@ -80,7 +84,7 @@ type CreateOptions struct {
 
 	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
 	Concurrency int
-	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
+	// Locking shares the array with other processes through the lock file of C-Blosc2. See OpenOptions.Locking.
 	Locking bool
 	// MaxMemory is for Copy: the memory in bytes that it takes while it reads items and compresses them again, unless a
 	// few chunks have more. Half of it is for memory that the garbage collector has not freed yet. A larger Concurrency
@@ -126,6 +130,8 @@ type OpenOptions struct {
 	// It has no effect on sparse frames, and on systems without such mappings. See frame.OpenOptions.Mmap.
 	Mmap bool
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
+	// Shape, and methods that need it, such as Size, SelectionShape, String and Slice, look for the newest state, too:
+	// they wait without a context while another handle edits.
 	Locking bool
 	// NoSync is for Edit: commits return before the disk has the data. A power failure may then damage the file.
 	NoSync bool

@@ -75,7 +75,8 @@ func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, err
 
 // ReduceInto reduces r along axes and stores the result in dst, in C order. It creates no array. The length of dst must
 // be the number of items of the result. Otherwise it returns ErrShape. T must match the dtype of the result as in Read.
-// See Reduce.
+// The result is first rounded to its own dtype: for means of float32 items in float64, reduce AsType(r, "<f8"). See
+// Reduce.
 func ReduceInto[T any](ctx context.Context, r Reader, dst []T, op Op, o *ReduceOptions) error {
 	ctx = task.Context(ctx)
 	j, err := reduceTo(ctx, r, op, o)
@@ -102,7 +103,7 @@ func ReduceInto[T any](ctx context.Context, r Reader, dst []T, op Op, o *ReduceO
 }
 
 // ReduceAll reduces all items of r to one value. T must match the dtype of the result as in Read. The options Axes and
-// KeepDims do not apply, and return ErrParam. See Reduce.
+// KeepDims do not apply, and return ErrParam. The result is rounded as that of ReduceInto. See Reduce.
 func ReduceAll[T any](ctx context.Context, r Reader, op Op, o *ReduceOptions) (T, error) {
 	var dst [1]T
 	if o != nil && (o.Axes != nil || o.KeepDims) {

@@ -195,7 +195,7 @@ func check(dir string) ([]string, error) {
 func checkEntries(fsys fs.FS, p string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, p)
 	if most := max(maxEntries, moreEntries[p]); len(entries) > most {
-		return []string{fmt.Sprintf("%s: %d entries, at most %d may be there", p, len(entries), most)}, nil
+		return []string{fmt.Sprintf("%s: %d entries, at most %d may be there; use an existing file, or move code to a package below", p, len(entries), most)}, nil
 	}
 	return nil, err
 }

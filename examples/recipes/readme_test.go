@@ -70,6 +70,11 @@ func TestUploadSnippet(t *testing.T) {
 	must(t, err)
 	sel, err := ndarray.ParseSelection(r.FormValue("sel")) // "2:5, ..., ::-1"
 	must(t, err)
+	shape, err := a.SelectionShape(sel...) // refuse a large product: MaxBytes does not limit the answer
+	must(t, err)
+	if !slices.Equal(shape, []int64{3}) {
+		t.Errorf("shape %v", shape)
+	}
 	err = npy.Write(r.Context(), w, a, sel...)
 	must(t, err)
 	y, err := npy.Read(ctx, filepath.Join(t.TempDir(), "y.b2nd"), w.Body, nil)

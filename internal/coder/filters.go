@@ -158,6 +158,13 @@ func builtin(f Filter) *filterDef {
 	return nil
 }
 
+// MayReject reports whether encoding rejects a filter of the format, at least with some parameters. Decoding accepts
+// it.
+func MayReject(f Filter) bool {
+	def := builtin(f)
+	return def != nil && (def.check != nil || def.forward == nil)
+}
+
 // width returns the number of byte streams that the filter works on: its parameter, or the given size.
 func (b *block) width(size int) int {
 	if b.Param != 0 {
