@@ -111,7 +111,8 @@ func (f *Frame) endBatch() {
 
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one. Another
 // process may have committed a state or, with C-Blosc2, changed the frame in place. Refresh costs little if nothing has
-// changed. With OpenOptions.Locking, every read begins with a Refresh.
+// changed. With OpenOptions.Locking, every read switches to the newest state, too, but does not notice a frame that a
+// program without the lock has replaced.
 //
 // Readers of the previous state continue with it. If another process has overwritten bytes of that state, they get
 // wrong data or an error, unless both processes use OpenOptions.Locking.
@@ -122,8 +123,7 @@ func (f *Frame) endBatch() {
 func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	ctx = task.Context(ctx)
 	defer f.cache.Clear() // the index may not show a change in place
-	old := f.snap.Load()
-	if old == nil {
+	if f.snap.Load() == nil {
 		return false, f.errClosed()
 	}
 	if err := f.mu.lock(ctx); err != nil {
@@ -133,15 +133,16 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	if !f.beginBatch() {
 		return false, f.errClosed()
 	}
+	old := f.snap.Load()
+	if old == nil { // closed since beginBatch
+		return false, f.errClosed()
+	}
 	if f.lock != nil {
 		if err := f.lock.Refresh(ctx, lockUser{f}); err != nil {
 			return false, err
 		}
 		now := f.snap.Load()
 		return now != nil && now != old, nil
-	}
-	if old = f.snap.Load(); old == nil { // closed since beginBatch
-		return false, f.errClosed()
 	}
 	const tries = 20
 	for try := 1; ; try++ {

@@ -103,7 +103,7 @@ func ReduceInto[T any](ctx context.Context, r Reader, dst []T, op Op, o *ReduceO
 }
 
 // ReduceAll reduces all items of r to one value. T must match the dtype of the result as in Read. The options Axes and
-// KeepDims do not apply, and return ErrParam. The result is rounded as that of ReduceInto. See Reduce.
+// KeepDims do not apply, and return ErrParam. The result is rounded like that of ReduceInto. See Reduce.
 func ReduceAll[T any](ctx context.Context, r Reader, op Op, o *ReduceOptions) (T, error) {
 	var dst [1]T
 	if o != nil && (o.Axes != nil || o.KeepDims) {

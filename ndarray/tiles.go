@@ -249,8 +249,8 @@ func limited(r Reader, items int64, size int) (int, error) {
 
 // ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It reads pieces of 16
 // MiB or of a row of blocks, and reads the next piece while it writes one. A selection with index arrays is read in one
-// piece. It writes as many items as the selection has, which even a small file may have without limit: see
-// SelectionShape. The error is an error of ReadBytes or of w. It wraps ErrShape for more than 16 axes.
+// piece. Even a small file may have any number of items: look at SelectionShape first if the file is not yours. The
+// error is an error of ReadBytes or of w, and wraps ErrShape for a selection with more than 16 axes.
 func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	return writeItems(ctx, w, r, sel, defaultBounds)

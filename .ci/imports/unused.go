@@ -39,7 +39,7 @@ func checkUnused(dir string, pkgs []*loaded) ([]string, error) {
 	var faults []string
 	for _, n := range names {
 		if !slices.Contains(forUsers, n) {
-			faults = append(faults, n+": exported, but only tests use it; add an Example, or a reason to forUsers")
+			faults = append(faults, n+": exported, but only tests use it; add an Example, or the name to forUsers")
 		}
 	}
 	return faults, err
