@@ -310,14 +310,17 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 		return nil
 	}
 	// Finish removes tempDir when it finds all chunks, so that late writers change nothing. The chunk may also be open
-	// in another process, on a system that then does not rename.
+	// in another process, on a system that then does not rename. Finish may be running: it writes the index, then removes
+	// the files that the index represents, then the layout. So look for them in the opposite order.
+	_, layout := r.root.Lstat(layoutFile)
+	same, e := r.holds(ctx, int64(i), c)
 	if s, e := r.finished(ctx); e == nil && s != nil {
 		return r.compare(ctx, s, i, c)
 	}
-	if same, e := r.holds(ctx, int64(i), c); same && e == nil {
+	if same && e == nil {
 		return nil
 	}
-	if _, layout := r.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) && layout == nil {
+	if errors.Is(err, fs.ErrNotExist) && layout == nil {
 		err = fmt.Errorf("a call of Finish was interrupted or is running; call it again: %w: %w", ErrUnfinished, err)
 	}
 	return err

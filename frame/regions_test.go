@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -482,145 +483,75 @@ func TestRegionsAtOnce(t *testing.T) {
 	}
 }
 
-// recoverRegions fills and finishes the frame of an image after a crash. It returns an error if a chunk is lost whose
-// writing has returned, if a reader takes the unfinished frame for another one, or if anything is left over.
-func recoverRegions(t testing.TB, m simulated.Image, laidOut, finished bool, acked []int) error {
-	s := simulated.On(m)
-	f, err := Open(t.Context(), "x", &OpenOptions{sys: s})
-	switch {
-	case err == nil:
-		defer f.Close()
-		if err := checkRegions(f); err != nil {
-			return fmt.Errorf("open: %w", err)
+// TestRegionsLate writes a chunk again while Finish runs. Finish stops before one of its calls of the operating system,
+// and goes on before one of the calls of Write. Each pair of calls is tried.
+func TestRegionsLate(t *testing.T) {
+	runs := 0
+	for i := range 3 { // the kinds of items
+		for resume := 1; ; resume++ {
+			resumed := false
+			for stop := 1; ; stop++ {
+				stopped, during := writeLate(t, i, stop, resume)
+				if !stopped {
+					break // Finish makes fewer calls
+				}
+				resumed = resumed || during
+				runs++
+			}
+			if !resumed {
+				break // Write makes fewer calls
+			}
 		}
-	case errors.Is(err, fs.ErrNotExist) && !laidOut: // the layout is under way
-	case finished || !errors.Is(err, ErrUnfinished):
-		return fmt.Errorf("open: %w", err)
 	}
+	t.Log(runs, "runs")
+	if runs < 300 {
+		t.Errorf("%d runs", runs)
+	}
+}
+
+// writeLate stops Finish before a call of the system, writes chunk i again, and resumes Finish before a call of Write.
+// It reports whether Finish stopped, and whether it went on during Write.
+func writeLate(t *testing.T, i, stop, resume int) (stopped, during bool) {
+	s := simulated.New()
 	r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
-	if errors.Is(err, fs.ErrExist) {
-		r, err = OpenRegions(t.Context(), "x", &OpenOptions{sys: s})
-	}
-	if err != nil {
-		return err
-	}
+	must(t, err)
 	defer r.Close()
-	for i, err := range r.Missing(t.Context()) {
-		if err != nil || slices.Contains(acked, i) {
-			return fmt.Errorf("chunk %d is lost, %v", i, err)
-		}
-		if err := r.Write(t.Context(), i, regionItems(i)); err != nil {
-			return err
-		}
+	for k := range regionChunks {
+		must(t, r.Write(t.Context(), k, regionItems(k)))
 	}
-	if err := r.Finish(t.Context()); err != nil {
-		return err
-	}
-	g, err := Open(t.Context(), "x", &OpenOptions{sys: s})
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	if err := checkRegions(g); err != nil {
-		return err
-	}
-	list := leftovers(s, g)
-	if laidOut && len(list) > 0 {
-		return fmt.Errorf("left over: %q", list)
-	}
-	return nil
-}
-
-// TestRegionsCrash cuts the power at each change of the disk while a frame is laid out, filled and finished, with any
-// of the changes since the last sync lost. The frame must be unfinished or finished, with all chunks whose writing has
-// returned, and finishing it must succeed.
-func TestRegionsCrash(t *testing.T) {
-	tried := 0
-	for seed := range programs(t, 4) {
-		rng := rand.New(rand.NewPCG(uint64(seed), 77))
-		s := simulated.New()
-		before := s.Image.Clone()
-		var r *Regions
-		var acked []int
-		laidOut, finished := false, false
-		step := func(what string, do func() error) {
-			start := len(s.Log)
-			must(t, do())
-			n, err := simulated.Crashes(rng, before, s.Log, start, func(m simulated.Image) error {
-				return recoverRegions(t, m, laidOut, finished, acked)
-			})
-			if err != nil {
-				t.Fatalf("program %d, %s: %v", seed, what, err)
-			}
-			tried += n
-		}
-		step("layout", func() (err error) {
-			r, err = CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
-			return err
-		})
-		laidOut = true
-		for _, i := range append(rng.Perm(regionChunks), rng.IntN(regionChunks)) {
-			step("write", func() error { return r.Write(t.Context(), i, regionItems(i)) })
-			acked = append(acked, i)
-			s.Log = simulated.Synced(before, s.Log)
-		}
-		step("finish", func() error { return r.Finish(t.Context()) })
-		finished = true
-		step("the end", func() error { return r.Finish(t.Context()) })
-		must(t, r.Close())
-		if s.Opened != 0 {
-			t.Fatalf("%d files are open", s.Opened)
-		}
-	}
-	t.Logf("%d crashes", tried)
-}
-
-// TestRegionsErrors lets each single call of the operating system fail, or this call and all later ones.
-func TestRegionsErrors(t *testing.T) {
-	kinds := map[string]int{}
-	for _, forever := range []bool{false, true} {
-		for failAt := 1; ; failAt++ {
-			s := simulated.New()
-			s.FailAt, s.Forever, s.Short = failAt, forever, failAt%2 == 0
-			var acked []int
-			r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
-			laidOut := err == nil
-			finished := false
-			if laidOut {
-				for i := range regionChunks {
-					e := r.Write(t.Context(), i, regionItems(i))
-					if e == nil {
-						acked = append(acked, i)
-					}
-					err = errors.Join(err, e)
-				}
-				e := r.Finish(t.Context())
-				finished = e == nil
-				if err = errors.Join(err, e); s.Failed == "" && err != nil {
-					t.Fatal(err)
-				}
-				r.Close()
-			}
-			if s.Failed == "" {
-				break // there are no more calls
-			}
-			kinds[s.Failed]++
-			if err != nil && !errors.Is(err, simulated.ErrDisk) {
-				t.Errorf("call %d, %s: %v", failAt, s.Failed, err)
-			}
-			if s.Opened != 0 {
-				t.Errorf("call %d, %s: %d files are open", failAt, s.Failed, s.Opened)
-			}
-			s.FailAt = 0
-			if err := recoverRegions(t, s.Image, laidOut, finished, acked); err != nil {
-				t.Errorf("call %d, %s, forever %v: %v", failAt, s.Failed, forever, err)
+	late, err := OpenRegions(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
+	must(t, err)
+	defer late.Close()
+	calls := 0
+	before := func(n int, f func()) func() {
+		return func() {
+			if calls++; calls == n {
+				s.Before = nil
+				f()
 			}
 		}
 	}
-	t.Log(kinds)
-	for _, k := range []string{"open", "write", "sync", "rename", "remove", "mkdir", "readdir", "stat", "read"} {
-		if kinds[k] == 0 {
-			t.Errorf("no %s has failed", k)
-		}
+	finish, end := iter.Pull(func(yield func(error) bool) {
+		s.Before = before(stop, func() { yield(nil) })
+		err := r.Finish(t.Context())
+		s.Before = nil
+		yield(err)
+	})
+	defer end()
+	finish()
+	if stopped = calls == stop; !stopped {
+		return false, false
 	}
+	calls = 0
+	var finished error
+	s.Before = before(resume, func() { finished, _ = finish() })
+	err = late.Write(t.Context(), i, regionItems(i))
+	s.Before = nil
+	if during = calls >= resume; !during {
+		finished, _ = finish()
+	}
+	if err != nil || finished != nil {
+		t.Errorf("chunk %d, call %d of Finish, call %d of Write: Write: %v; Finish: %v", i, stop, resume, err, finished)
+	}
+	return true, during
 }

@@ -69,7 +69,7 @@ type File struct {
 
 // begin begins a call; s.mu is held after it.
 func (f *File) begin(what string) error {
-	f.s.mu.Lock()
+	f.s.lock()
 	if f.closed {
 		return pathError(what, f.name, fs.ErrClosed)
 	}
@@ -146,7 +146,7 @@ func (f *File) Stat() (fs.FileInfo, error) {
 
 // Close closes the file, which has no effect on the disk.
 func (f *File) Close() error {
-	f.s.mu.Lock()
+	f.s.lock()
 	defer f.s.mu.Unlock()
 	if f.closed {
 		return pathError("close", f.name, fs.ErrClosed)

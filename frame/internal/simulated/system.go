@@ -27,6 +27,7 @@ type System struct {
 	Short   bool   // a failing read or write moves half of its bytes
 	Calls   int    // the number of calls
 	Failed  string // the kind of the first call that failed, "write" for instance
+	Before  func() // if set, called before each call; it may make calls itself
 
 	mu   sync.Mutex
 	next int // the number of the next node
@@ -42,6 +43,14 @@ func On(m Image) *System {
 		s.next = max(s.next, id+1)
 	}
 	return s
+}
+
+// lock locks s.mu for a call.
+func (s *System) lock() {
+	if s.Before != nil {
+		s.Before()
+	}
+	s.mu.Lock()
 }
 
 // fails counts a call and reports whether it fails. s.mu is held.
@@ -93,7 +102,7 @@ type names struct {
 func (s *System) root() names { return names{s, 0} }
 
 func (s names) Open(name string, flag int, _ fs.FileMode) (storage.File, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.fails("open") {
 		return nil, pathError("open", name, ErrDisk)
@@ -134,7 +143,7 @@ func (s *System) OpenRoot(dir string) (storage.Root, error) {
 func (s *System) Mkdir(name string, mode fs.FileMode) error { return s.root().Mkdir(name, mode) }
 
 func (s names) Mkdir(name string, _ fs.FileMode) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.fails("mkdir") {
 		return pathError("mkdir", name, ErrDisk)
@@ -155,7 +164,7 @@ func (s names) Mkdir(name string, _ fs.FileMode) error {
 func (s *System) Rename(old, name string) error { return s.root().Rename(old, name) }
 
 func (s names) Rename(old, name string) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.fails("rename") {
 		return pathError("rename", old, ErrDisk)
@@ -176,7 +185,7 @@ func (s names) Rename(old, name string) error {
 func (s *System) Remove(name string) error { return s.root().Remove(name) }
 
 func (s names) Remove(name string) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.unlink(name)
 }
@@ -202,7 +211,7 @@ func (s *System) full(id int) bool { return id >= 0 && len(s.Image[id].Dir) > 0 
 
 // RemoveAll removes the names in a directory and then the directory.
 func (s *System) RemoveAll(name string) error {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	return s.removeAll(name)
 }
@@ -229,7 +238,7 @@ func (s *System) Lstat(name string) (fs.FileInfo, error) { return s.root().Lstat
 
 // Lstat is Stat as well: there are no links.
 func (s names) Lstat(name string) (fs.FileInfo, error) {
-	s.mu.Lock()
+	s.lock()
 	defer s.mu.Unlock()
 	if s.fails("stat") {
 		return nil, pathError("stat", name, ErrDisk)
