@@ -310,8 +310,8 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 		return nil
 	}
 	// Finish removes tempDir when it finds all chunks, so that late writers change nothing. The chunk may also be open
-	// in another process, on a system that then does not rename. Finish may be running: it writes the index, then removes
-	// the files that the index represents, then the layout. So look for them in the opposite order.
+	// in another process, on a system that then does not rename. If Finish runs, it writes the index, then removes the
+	// files that the index represents, then the layout. So look for them in the opposite order.
 	_, layout := r.root.Lstat(layoutFile)
 	same, e := r.holds(ctx, int64(i), c)
 	if s, e := r.finished(ctx); e == nil && s != nil {
