@@ -18,9 +18,11 @@ import (
 
 // Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
-// an existing file or frame directory, or the content of the Storage; otherwise it returns fs.ErrExist. ctx bounds
-// waiting for a lock file; the frame does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge
-// for metalayers, and those of ctx, of the Storage and of the operating system.
+// an existing file or frame directory, or the content of the Storage; otherwise it returns fs.ErrExist. Of several
+// calls at the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame
+// does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if
+// another process has overwritten the new directory at once, and those of ctx, of the Storage and of the operating
+// system.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }
@@ -110,35 +112,45 @@ func (f *Frame) checkFree() error {
 	fi, err := f.sys.Lstat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		return nil
 	case err != nil:
 		return err
 	case !f.opts.Overwrite:
 		return f.wrap("file", -1, errs.ErrExist)
-	case fi.IsDir():
-		fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err != nil {
-			fi, err = f.sys.Lstat(filepath.Join(f.path, layoutFile))
-		}
-		if err != nil || !fi.Mode().IsRegular() {
-			return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
+	case !fi.IsDir():
+		return nil
+	}
+	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
+		var is fs.FileInfo
+		if is, err = f.sys.Lstat(filepath.Join(f.path, name)); err == nil && is.Mode().IsRegular() {
+			return nil
 		}
 	}
-	return nil
+	if now, e := f.sys.Lstat(f.path); e != nil || !f.sys.Same(fi, now) {
+		return f.checkFree() // another process has replaced the directory
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
 }
 
 // createStore creates a file or directory under a temporary name beside the final one.
 func (f *Frame) createStore(name string) (store, error) {
 	name = filepath.Clean(name)
 	if !f.opts.Sparse {
-		return createFile(f.sys, name, f.opts.NoSync)
+		c, err := createFile(f.sys, name, f.opts.NoSync)
+		if err != nil {
+			return nil, err
+		}
+		c.temp.New, c.temp.MayReplace = !f.opts.Overwrite, f.checkFree
+		return c, nil
 	}
 	r, temp, err := storage.CreateTempDir(f.sys, name, f.opts.NoSync)
 	if err != nil {
 		return nil, err
 	}
+	temp.New, temp.MayReplace = !f.opts.Overwrite, f.checkFree
 	return &sparse{sys: f.sys, root: r, dir: name, index: indexFile, temp: temp, noSync: f.opts.NoSync, scanned: true}, nil
 }
 

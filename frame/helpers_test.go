@@ -4,8 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"iter"
+	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -254,6 +259,144 @@ func TestSimulated(t *testing.T) {
 		must(t, f.Close())
 		if s.Opened != 0 || len(s.Log) < 5 {
 			t.Error(s.Opened, fmt.Sprint(s.Log))
+		}
+	}
+}
+
+// rivals are two operations on one simulated system, which act like two processes, and a check after both. The
+// operations must call the system on the goroutine that calls them.
+type rivals struct {
+	sys   *simulated.System
+	a, b  func()
+	check func() error
+}
+
+// interleave tries each pair of calls of the operating system of two operations: a stops before one of its calls, b
+// runs up to one of its calls, and then a and at last b go on. prepare makes them for each pair. interleave returns the
+// number of pairs.
+func interleave(t *testing.T, prepare func() rivals) (pairs int) {
+	t.Helper()
+	faults := 0
+	for resume := 1; ; resume++ {
+		resumed := false
+		for stop := 1; ; stop++ {
+			r := prepare()
+			stopped, during := r.run(stop, resume)
+			if !stopped {
+				break // a makes fewer calls
+			}
+			if err := r.check(); err != nil {
+				if faults++; faults <= 3 {
+					t.Errorf("call %d of the first, call %d of the second: %v", stop, resume, err)
+				}
+			}
+			resumed = resumed || during
+			pairs++
+		}
+		if !resumed {
+			break // b makes fewer calls
+		}
+	}
+	t.Log(pairs, "pairs,", faults, "faults")
+	return pairs
+}
+
+// run stops a before a call, and lets it go on before a call of b. It reports whether a stopped, and whether it went on
+// during b.
+func (r *rivals) run(stop, resume int) (stopped, during bool) {
+	calls := 0
+	before := func(n int, f func()) func() {
+		return func() {
+			if calls++; calls == n {
+				r.sys.Before = nil
+				f()
+			}
+		}
+	}
+	next, end := iter.Pull(func(yield func(struct{}) bool) {
+		r.sys.Before = before(stop, func() { yield(struct{}{}) })
+		r.a()
+		r.sys.Before = nil
+	})
+	defer end()
+	if _, stopped = next(); !stopped {
+		return false, false
+	}
+	calls = 0
+	r.sys.Before = before(resume, func() { next() })
+	r.b()
+	r.sys.Before = nil
+	if during = calls >= resume; !during {
+		next()
+	}
+	return true, during
+}
+
+// TestCreateRace creates a frame twice at the same time. Without Overwrite one call succeeds, and the other returns
+// fs.ErrExist. With Overwrite one of the frames remains, and the other call succeeds, too, or returns ErrChanged.
+func TestCreateRace(t *testing.T) {
+	for _, sparse := range [][2]bool{{false, false}, {true, true}, {false, true}, {true, false}} {
+		for _, overwrite := range []bool{false, true} {
+			t.Run(fmt.Sprintf("sparse %v overwrite %v", sparse, overwrite), func(t *testing.T) {
+				interleave(t, func() rivals { return creators(t, sparse, overwrite) })
+			})
+		}
+	}
+}
+
+// creators are two calls of Create for the same name.
+func creators(t *testing.T, sparse [2]bool, overwrite bool) rivals {
+	s := simulated.New()
+	if overwrite {
+		f, err := Create(t.Context(), "x", &CreateOptions{sys: s, Sparse: true})
+		must(t, err)
+		must(t, f.Close())
+	}
+	var errs [2]error
+	create := func(i int) func() {
+		return func() {
+			var f *Frame
+			f, errs[i] = CreateFunc(t.Context(), "x", func(b *Batch) error { return b.Append(t.Context(), stamped(i, 10)) },
+				&CreateOptions{sys: s, Sparse: sparse[i], Overwrite: overwrite, Concurrency: 1})
+			if errs[i] == nil {
+				must(t, f.Close())
+			}
+		}
+	}
+	return rivals{s, create(0), create(1), func() error {
+		t.Helper()
+		f, err := Open(t.Context(), "x", &OpenOptions{sys: s})
+		if err != nil {
+			return fmt.Errorf("%w; creating: %v", err, errs)
+		}
+		defer f.Close()
+		got, err := io.ReadAll(f.Content(t.Context()))
+		won := slices.IndexFunc([][]byte{stamped(0, 10), stamped(1, 10)}, func(p []byte) bool { return bytes.Equal(p, got) })
+		ok := won >= 0 && errs[won] == nil
+		if lost := errs[1-max(0, won)]; overwrite {
+			ok = ok && (lost == nil || errors.Is(lost, ErrChanged))
+		} else {
+			ok = ok && errors.Is(lost, fs.ErrExist)
+		}
+		if names := s.Image[0].Dir; err != nil || !ok || len(names) != 1 {
+			return fmt.Errorf("frame %d remains, %v; creating: %v; files %v", won, err, errs, names)
+		}
+		return nil
+	}}
+}
+
+// TestCreateLate creates a frame over a directory with other files, which appeared while the frame was filled.
+func TestCreateLate(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		s := simulated.New()
+		_, err := CreateFunc(t.Context(), "x", func(*Batch) error {
+			must(t, s.Mkdir("x", 0o777))
+			f, err := s.Open("x/notes", os.O_CREATE, 0o666)
+			must(t, err)
+			return f.Close()
+		}, &CreateOptions{sys: s, Sparse: sparse, Overwrite: true})
+		if _, lost := s.Stat("x/notes"); !errors.Is(err, fs.ErrExist) || lost != nil || len(s.Image[0].Dir) != 1 {
+			t.Errorf("sparse %v: %v, %v, files %v", sparse, err, lost, s.Image[0].Dir)
 		}
 	}
 }

@@ -174,10 +174,29 @@ func (s names) Rename(old, name string) error {
 	if id < 0 || dir < 0 {
 		return pathError("rename", old, fs.ErrNotExist)
 	}
-	if s.full(target) {
+	if s.full(target) || target >= 0 && (s.Image[target].Dir == nil) != (s.Image[id].Dir == nil) {
 		return pathError("rename", name, fs.ErrExist)
 	}
 	s.do(Change{Kind: "rename", ID: id, dir: dir, name: base, from: from, fromName: fromName})
+	return nil
+}
+
+// Link gives a file another name.
+func (s *System) Link(old, name string) error {
+	s.lock()
+	defer s.mu.Unlock()
+	if s.fails("link") {
+		return pathError("link", old, ErrDisk)
+	}
+	_, _, id := s.find(0, old)
+	dir, base, target := s.find(0, name)
+	switch {
+	case target >= 0:
+		return pathError("link", name, fs.ErrExist)
+	case id < 0 || dir < 0:
+		return pathError("link", old, fs.ErrNotExist)
+	}
+	s.do(Change{Kind: "create", ID: id, dir: dir, name: base})
 	return nil
 }
 
