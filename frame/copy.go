@@ -130,7 +130,8 @@ func (f *Frame) copyTuned(ctx context.Context, s *snapshot, b *Batch) error {
 // an error, ctx is done, or chunks overlap. A frame whose data is elsewhere (see the package comment) is reported once,
 // as errors.ErrUnsupported.
 //
-// With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading.
+// With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading. It
+// returns ErrChanged if another process may have caused the faults, because it has edited or replaced the frame since.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
 	if report == nil {
@@ -141,6 +142,17 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		return err
 	}
 	defer f.release(s, &err)
+	var fault error // that was reported last
+	all := report
+	report = func(err error) error {
+		fault = err
+		return all(err)
+	}
+	defer func() {
+		if err == nil && fault != nil && f.edited(s, fault) {
+			err = f.errEdited(fault)
+		}
+	}()
 	if err := f.checkOpen(s, report); err != nil {
 		return err
 	}

@@ -2,14 +2,13 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
-	"os"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -263,140 +262,185 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// rivals are two operations on one simulated system, which act like two processes, and a check after both. The
-// operations must call the system on the goroutine that calls them.
-type rivals struct {
-	sys   *simulated.System
-	a, b  func()
-	check func() error
-}
-
-// interleave tries each pair of calls of the operating system of two operations: a stops before one of its calls, b
-// runs up to one of its calls, and then a and at last b go on. prepare makes them for each pair. interleave returns the
-// number of pairs.
-func interleave(t *testing.T, prepare func() rivals) (pairs int) {
+// interleave tries each pair of calls of two operations, and returns the number of pairs.
+func interleave(t *testing.T, prepare func() simulated.Rivals) int {
 	t.Helper()
-	faults := 0
-	for resume := 1; ; resume++ {
-		resumed := false
-		for stop := 1; ; stop++ {
-			r := prepare()
-			stopped, during := r.run(stop, resume)
-			if !stopped {
-				break // a makes fewer calls
-			}
-			if err := r.check(); err != nil {
-				if faults++; faults <= 3 {
-					t.Errorf("call %d of the first, call %d of the second: %v", stop, resume, err)
-				}
-			}
-			resumed = resumed || during
-			pairs++
-		}
-		if !resumed {
-			break // b makes fewer calls
-		}
+	pairs, err := simulated.Interleave(prepare)
+	if err != nil {
+		t.Error(err)
 	}
-	t.Log(pairs, "pairs,", faults, "faults")
 	return pairs
 }
 
-// run stops a before a call, and lets it go on before a call of b. It reports whether a stopped, and whether it went on
-// during b.
-func (r *rivals) run(stop, resume int) (stopped, during bool) {
-	calls := 0
-	before := func(n int, f func()) func() {
-		return func() {
-			if calls++; calls == n {
-				r.sys.Before = nil
-				f()
+// version makes a state of n chunks. The items of all chunks, a metalayer and a variable-length metalayer are k.
+func version(b *Batch, k, n int) error {
+	for b.NumChunks() > n {
+		if err := b.Delete(b.NumChunks() / 2); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		edit := func() error { return b.Append(context.Background(), stamped(k, 10)) }
+		if i < b.NumChunks() {
+			edit = func() error { return b.Update(context.Background(), i, stamped(k, 10)) }
+		}
+		if err := edit(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(b.SetMeta("k", []byte{byte(k)}), b.SetVLMeta("k", []byte{byte(k)}))
+}
+
+// versionOf returns which version a frame has: the number of its metalayers.
+func versionOf(f *Frame) (k int, err error) {
+	v, err := f.VLMeta("k")
+	if m := f.Meta(); err == nil && (len(m) != 1 || !bytes.Equal(m[0].Content, v)) {
+		err = fmt.Errorf("metalayer %v, variable-length %v", m, v)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int(v[0]), nil
+}
+
+// checkVersion reads all chunks and returns an error if they are not those of version k, which has n chunks.
+func checkVersion(f *Frame, k, n int) error {
+	b, err := io.ReadAll(f.Content(context.Background()))
+	if err == nil && (f.NumChunks() != n || !bytes.Equal(b, bytes.Repeat(stamped(k, 10), n))) {
+		err = fmt.Errorf("version %d: %d chunks, %x", k, f.NumChunks(), b)
+	}
+	return err
+}
+
+// TestEditedRace opens, refreshes and reads a frame while another process edits it. Opening and Refresh must find one
+// of its versions. Reading returns that, or ErrChanged if its chunks were written over.
+func TestEditedRace(t *testing.T) {
+	pairs := 0
+	for _, sparse := range []bool{false, true} {
+		e := &editedRace{sparse: sparse, chunks: []int{2}}
+		edits := [][]int{{2}, {3, 2}, {2, 2, 2}, {0}, {1, compacts}}
+		if sparse { // which makes more calls of the system
+			e.chunks, edits = []int{1}, [][]int{{1}, {2, 1}, {0, compacts}}
+		}
+		e.sys = simulated.New()
+		must(t, e.create(t, 0, sparse))
+		for _, e.edits = range edits {
+			for _, e.read = range []string{"open", "refresh", "read", "verify"} {
+				pairs += interleave(t, func() simulated.Rivals { return e.prepare(t) })
+				pairs += interleave(t, func() simulated.Rivals {
+					r := e.prepare(t)
+					r.A, r.B = r.B, r.A
+					return r
+				})
+				if t.Failed() {
+					t.Fatalf("sparse %v, chunks %v, %s", sparse, e.edits, e.read)
+				}
 			}
 		}
 	}
-	next, end := iter.Pull(func(yield func(struct{}) bool) {
-		r.sys.Before = before(stop, func() { yield(struct{}{}) })
-		r.a()
-		r.sys.Before = nil
-	})
-	defer end()
-	if _, stopped = next(); !stopped {
-		return false, false
-	}
-	calls = 0
-	r.sys.Before = before(resume, func() { next() })
-	r.b()
-	r.sys.Before = nil
-	if during = calls >= resume; !during {
-		next()
-	}
-	return true, during
+	t.Log(pairs, "pairs")
 }
 
-// TestCreateRace creates a frame twice at the same time. Without Overwrite one call succeeds, and the other returns
-// fs.ErrExist. With Overwrite one of the frames remains, and the other call succeeds, too, or returns ErrChanged.
-func TestCreateRace(t *testing.T) {
-	for _, sparse := range [][2]bool{{false, false}, {true, true}, {false, true}, {true, false}} {
-		for _, overwrite := range []bool{false, true} {
-			t.Run(fmt.Sprintf("sparse %v overwrite %v", sparse, overwrite), func(t *testing.T) {
-				interleave(t, func() rivals { return creators(t, sparse, overwrite) })
-			})
-		}
-	}
+// editedRace is a writer, which makes versions of a frame, and a reader.
+type editedRace struct {
+	sys    *simulated.System // with the first version
+	sparse bool
+	chunks []int  // numbers of chunks of the first version
+	edits  []int  // numbers of chunks of the next versions, or one of the numbers below
+	read   string // what the reader does
 }
 
-// creators are two calls of Create for the same name.
-func creators(t *testing.T, sparse [2]bool, overwrite bool) rivals {
-	s := simulated.New()
-	if overwrite {
-		f, err := Create(t.Context(), "x", &CreateOptions{sys: s, Sparse: true})
-		must(t, err)
-		must(t, f.Close())
+const (
+	compacts  = -1 // the writer calls Compact
+	overwrite = -2 // the writer creates a new frame with the name
+	exchanges = -3 // the writer creates a new frame of the other kind with the name
+)
+
+// create creates a frame of version k with as many chunks as the first version.
+func (e *editedRace) create(t *testing.T, k int, sparse bool) error {
+	o := &CreateOptions{Sparse: sparse, Checksums: true, Concurrency: 1, sys: e.sys, ChunkSize: 40, Overwrite: true, NoSync: true,
+		Meta: []meta.Layer{{Name: "k", Content: []byte{0}}}}
+	f, err := CreateFunc(t.Context(), "x", func(b *Batch) error { return version(b, k, e.chunks[0]) }, o)
+	if err == nil {
+		err = f.Close()
 	}
-	var errs [2]error
-	create := func(i int) func() {
-		return func() {
-			var f *Frame
-			f, errs[i] = CreateFunc(t.Context(), "x", func(b *Batch) error { return b.Append(t.Context(), stamped(i, 10)) },
-				&CreateOptions{sys: s, Sparse: sparse[i], Overwrite: overwrite, Concurrency: 1})
-			if errs[i] == nil {
-				must(t, f.Close())
+	return err
+}
+
+// prepare opens the frame twice.
+func (from *editedRace) prepare(t *testing.T) simulated.Rivals {
+	e := *from
+	e.chunks = slices.Clone(e.chunks)
+	e.sys = simulated.On(e.sys.Image.Clone())
+	w, err := Edit(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: e.sys, NoSync: true})
+	must(t, err)
+	o := &OpenOptions{Concurrency: 1, sys: e.sys, Verify: true}
+	f, err := Open(t.Context(), "x", o)
+	must(t, err)
+	last := 0
+	write := func() {
+		for _, n := range e.edits {
+			if n == compacts {
+				must(t, w.Compact(t.Context()))
+				continue
 			}
+			if last++; n < 0 {
+				e.chunks = append(e.chunks, e.chunks[0])
+				must(t, e.create(t, last, e.sparse == (n == overwrite)))
+				continue
+			}
+			e.chunks = append(e.chunks, n)
+			must(t, w.edit(t.Context(), func(b *Batch) error { return version(b, last, n) }))
+		}
+		must(t, w.Close())
+	}
+	var failed error
+	read := func() {
+		f, failed = e.reader(t, f, o)
+		if _, ok := e.sys.Image[0].Dir["x"]; !ok && errors.Is(failed, fs.ErrNotExist) {
+			failed = nil // a directory has no name for a moment while another one replaces it
 		}
 	}
-	return rivals{s, create(0), create(1), func() error {
-		t.Helper()
-		f, err := Open(t.Context(), "x", &OpenOptions{sys: s})
-		if err != nil {
-			return fmt.Errorf("%w; creating: %v", err, errs)
+	return simulated.Rivals{System: e.sys, A: write, B: read, Check: func() error {
+		if failed != nil || f == nil {
+			return failed
 		}
 		defer f.Close()
-		got, err := io.ReadAll(f.Content(t.Context()))
-		won := slices.IndexFunc([][]byte{stamped(0, 10), stamped(1, 10)}, func(p []byte) bool { return bytes.Equal(p, got) })
-		ok := won >= 0 && errs[won] == nil
-		if lost := errs[1-max(0, won)]; overwrite {
-			ok = ok && (lost == nil || errors.Is(lost, ErrChanged))
-		} else {
-			ok = ok && errors.Is(lost, fs.ErrExist)
+		_, err := f.Refresh(t.Context())
+		if errors.Is(err, ErrChanged) && f.Info().Sparse != (e.sys.Image[e.sys.Image[0].Dir["x"]].Dir != nil) {
+			return nil
 		}
-		if names := s.Image[0].Dir; err != nil || !ok || len(names) != 1 {
-			return fmt.Errorf("frame %d remains, %v; creating: %v; files %v", won, err, errs, names)
+		if err != nil {
+			return fmt.Errorf("afterwards: %w", err)
 		}
-		return nil
+		return checkVersion(f, last, e.chunks[last])
 	}}
 }
 
-// TestCreateLate creates a frame over a directory with other files, which appeared while the frame was filled.
-func TestCreateLate(t *testing.T) {
-	for _, sparse := range []bool{false, true} {
-		s := simulated.New()
-		_, err := CreateFunc(t.Context(), "x", func(*Batch) error {
-			must(t, s.Mkdir("x", 0o777))
-			f, err := s.Open("x/notes", os.O_CREATE, 0o666)
-			must(t, err)
-			return f.Close()
-		}, &CreateOptions{sys: s, Sparse: sparse, Overwrite: true})
-		if _, lost := s.Stat("x/notes"); !errors.Is(err, fs.ErrExist) || lost != nil || len(s.Image[0].Dir) != 1 {
-			t.Errorf("sparse %v: %v, %v, files %v", sparse, err, lost, s.Image[0].Dir)
+// reader opens or refreshes a frame, and reads it.
+func (e *editedRace) reader(t *testing.T, f *Frame, o *OpenOptions) (*Frame, error) {
+	var err error
+	switch e.read {
+	case "open":
+		must(t, f.Close())
+		f, err = Open(t.Context(), "x", o)
+	case "refresh":
+		if _, err = f.Refresh(t.Context()); errors.Is(err, ErrChanged) && slices.Contains(e.edits, exchanges) {
+			err = nil
 		}
 	}
+	if err != nil {
+		return f, err
+	}
+	k, err := versionOf(f)
+	if err == nil && e.read == "verify" {
+		var fault error
+		err = cmp.Or(f.Verify(t.Context(), func(err error) error { fault = err; return nil }), fault)
+	} else if err == nil {
+		err = checkVersion(f, k, e.chunks[k])
+	}
+	if errors.Is(err, ErrChanged) {
+		err = nil
+	}
+	return f, err
 }

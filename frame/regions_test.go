@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -483,75 +482,45 @@ func TestRegionsAtOnce(t *testing.T) {
 	}
 }
 
-// TestRegionsLate writes a chunk again while Finish runs. Finish stops before one of its calls of the operating system,
-// and goes on before one of the calls of Write. Each pair of calls is tried.
+// TestRegionsLate writes a chunk again while Finish runs.
 func TestRegionsLate(t *testing.T) {
-	runs := 0
+	pairs := 0
 	for i := range 3 { // the kinds of items
-		for resume := 1; ; resume++ {
-			resumed := false
-			for stop := 1; ; stop++ {
-				stopped, during := writeLate(t, i, stop, resume)
-				if !stopped {
-					break // Finish makes fewer calls
-				}
-				resumed = resumed || during
-				runs++
+		pairs += interleave(t, func() simulated.Rivals {
+			s := simulated.New()
+			r, late := filledRegions(t, s), openRegions(t, s)
+			var finished, written error
+			return simulated.Rivals{
+				System: s,
+				A:      func() { finished = r.Finish(t.Context()) },
+				B:      func() { written = late.Write(t.Context(), i, regionItems(i)) },
+				Check: func() error {
+					if finished != nil || written != nil {
+						return fmt.Errorf("chunk %d: Write: %w; Finish: %w", i, written, finished)
+					}
+					return errors.Join(r.Close(), late.Close())
+				},
 			}
-			if !resumed {
-				break // Write makes fewer calls
-			}
-		}
+		})
 	}
-	t.Log(runs, "runs")
-	if runs < 300 {
-		t.Errorf("%d runs", runs)
+	if t.Log(pairs, "pairs"); pairs < 300 {
+		t.Errorf("%d pairs", pairs)
 	}
 }
 
-// writeLate stops Finish before a call of the system, writes chunk i again, and resumes Finish before a call of Write.
-// It reports whether Finish stopped, and whether it went on during Write.
-func writeLate(t *testing.T, i, stop, resume int) (stopped, during bool) {
-	s := simulated.New()
+// filledRegions lays out the frame of these tests and writes all chunks.
+func filledRegions(t *testing.T, s *simulated.System) *Regions {
 	r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
 	must(t, err)
-	defer r.Close()
 	for k := range regionChunks {
 		must(t, r.Write(t.Context(), k, regionItems(k)))
 	}
-	late, err := OpenRegions(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
+	return r
+}
+
+// openRegions opens that frame for another writer.
+func openRegions(t *testing.T, s *simulated.System) *Regions {
+	r, err := OpenRegions(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
 	must(t, err)
-	defer late.Close()
-	calls := 0
-	before := func(n int, f func()) func() {
-		return func() {
-			if calls++; calls == n {
-				s.Before = nil
-				f()
-			}
-		}
-	}
-	finish, end := iter.Pull(func(yield func(error) bool) {
-		s.Before = before(stop, func() { yield(nil) })
-		err := r.Finish(t.Context())
-		s.Before = nil
-		yield(err)
-	})
-	defer end()
-	finish()
-	if stopped = calls == stop; !stopped {
-		return false, false
-	}
-	calls = 0
-	var finished error
-	s.Before = before(resume, func() { finished, _ = finish() })
-	err = late.Write(t.Context(), i, regionItems(i))
-	s.Before = nil
-	if during = calls >= resume; !during {
-		finished, _ = finish()
-	}
-	if err != nil || finished != nil {
-		t.Errorf("chunk %d, call %d of Finish, call %d of Write: Write: %v; Finish: %v", i, stop, resume, err, finished)
-	}
-	return true, during
+	return r
 }

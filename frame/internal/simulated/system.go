@@ -113,6 +113,8 @@ func (s names) Open(name string, flag int, _ fs.FileMode) (storage.File, error) 
 		return nil, pathError("open", name, fs.ErrNotExist)
 	case id >= 0 && flag&os.O_EXCL != 0:
 		return nil, pathError("open", name, fs.ErrExist)
+	case id >= 0 && s.Image[id].Dir != nil && flag&(os.O_WRONLY|os.O_RDWR) != 0:
+		return nil, pathError("open", name, fs.ErrInvalid)
 	case id < 0:
 		id = s.next
 		s.next++
@@ -136,6 +138,10 @@ func (s *System) OpenRoot(dir string) (storage.Root, error) {
 		return nil, err
 	}
 	d := f.(*File)
+	if s.Image[d.id].Dir == nil {
+		f.Close()
+		return nil, pathError("open", dir, fs.ErrInvalid)
+	}
 	return root{names{s, d.id}, d}, nil
 }
 

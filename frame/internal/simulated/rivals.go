@@ -1,0 +1,75 @@
+package simulated
+
+import (
+	"fmt"
+	"iter"
+)
+
+// Rivals are two operations on one System, which act like two processes, and a check after both. The operations must
+// call the System on the goroutine that calls them.
+type Rivals struct {
+	System *System
+	A, B   func()
+	Check  func() error // of the results of A and B
+}
+
+// Interleave tries each pair of calls of two operations on the System: A stops before one of its calls, B runs up to
+// one of its calls, and then A and at last B go on. prepare makes the operations for each pair. Interleave returns the
+// number of pairs, and an error that describes the first pair whose check fails, by the numbers of the two calls.
+func Interleave(prepare func() Rivals) (pairs int, err error) {
+	faults := 0
+	for resume := 1; ; resume++ {
+		resumed := false
+		for stop := 1; ; stop++ {
+			r := prepare()
+			stopped, during := r.run(stop, resume)
+			if !stopped {
+				break // A makes fewer calls
+			}
+			if e := r.Check(); e != nil {
+				if faults++; faults == 1 {
+					err = fmt.Errorf("pair (%d, %d): %w", stop, resume, e)
+				}
+			}
+			resumed = resumed || during
+			pairs++
+		}
+		if !resumed { // B makes fewer calls
+			if err != nil {
+				err = fmt.Errorf("%d of %d pairs fail: %w", faults, pairs, err)
+			}
+			return pairs, err
+		}
+	}
+}
+
+// run stops A before a call, and lets it go on before a call of B. It reports whether A stopped, and whether it went on
+// during B.
+func (r *Rivals) run(stop, resume int) (stopped, during bool) {
+	calls := 0
+	before := func(n int, f func()) func() {
+		return func() {
+			if calls++; calls == n {
+				r.System.Before = nil
+				f()
+			}
+		}
+	}
+	next, end := iter.Pull(func(yield func(struct{}) bool) {
+		r.System.Before = before(stop, func() { yield(struct{}{}) })
+		r.A()
+		r.System.Before = nil
+	})
+	defer end()
+	if _, stopped = next(); !stopped {
+		return false, false
+	}
+	calls = 0
+	r.System.Before = before(resume, func() { next() })
+	r.B()
+	r.System.Before = nil
+	if during = calls >= resume; !during {
+		next()
+	}
+	return true, during
+}
