@@ -303,7 +303,11 @@ func (c *contiguous) followName(r *reopened, write bool) error {
 		return err
 	}
 	r.same = false
-	if r.segment.Bytes, err = storage.OpenFile(c.sys, c.name, write); err != nil {
+	r.segment.Bytes, err = storage.OpenFile(c.sys, c.name, write)
+	if errors.Is(err, storage.ErrNotFile) {
+		return errOtherKind
+	}
+	if err != nil {
 		return err
 	}
 	if _, ok := c.Bytes.(*storage.Mapped); ok {

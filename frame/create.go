@@ -18,11 +18,11 @@ import (
 
 // Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
-// an existing file or frame directory, or the content of the Storage; otherwise it returns fs.ErrExist. Of several
-// calls at the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame
-// does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if
-// another process has overwritten the new directory at once, and those of ctx, of the Storage and of the operating
-// system.
+// an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
+// name, unless a file replaces a file. Otherwise it returns fs.ErrExist. Of several calls at the same time one
+// succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not retain it. Other
+// errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has overwritten
+// the new directory at once, and those of ctx, of the Storage and of the operating system.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }

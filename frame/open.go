@@ -71,24 +71,39 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
-	if err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
+		if err != nil {
+			return nil, err
+		}
+		fi, err := sys.Stat(f.path)
+		if err != nil {
+			return nil, err
+		}
+		if f, err = f.openKind(ctx, fi.IsDir(), p == placeEdit); err == nil {
+			return f, nil
+		}
+		now, e := sys.Stat(strings.TrimPrefix(name, "file://"))
+		if e == nil && (sys.Same(fi, now) || try == maxTries) || ctx.Err() != nil {
+			return nil, err
+		}
+		if e != nil { // another process has removed it, or is replacing a directory
+			return nil, e
+		}
 	}
-	fi, err := sys.Stat(f.path)
-	if err != nil {
-		return nil, err
-	}
-	var r storage.Root // of a sparse frame
-	if fi.IsDir() {
-		if r, err = sys.OpenRoot(f.path); err != nil {
+}
+
+// openKind opens the frame in a file, or in a directory.
+func (f *Frame) openKind(ctx context.Context, isDir, write bool) (_ *Frame, err error) {
+	var r storage.Root
+	if isDir {
+		if r, err = f.sys.OpenRoot(f.path); err != nil {
 			return nil, err
 		}
 	}
-	write := p == placeEdit
 	var l *storage.Lock
-	if opts.Locking {
-		l, err = storage.OpenLock(sys, f.path, r, write)
+	if f.opts.Locking {
+		l, err = storage.OpenLock(f.sys, f.path, r, write)
 	}
 	if err == nil {
 		f, err = f.openLocked(ctx, r, write, l)

@@ -221,7 +221,8 @@ func pause(ctx context.Context) error {
 // be written: no other process uses it.
 func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(ctx, f.writable)
-	if err != nil && f.fixed && !r.same { // there is no layout in the other directory
+	if err != nil && (f.fixed && !r.same || errors.Is(err, errOtherKind)) {
+		// In the other directory is no layout, or the other frame is of the other kind.
 		err = f.replaced()
 	}
 	if err != nil {

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -295,15 +296,19 @@ func (d *sparse) size(*snapshot) (int64, error) {
 	return sum, err
 }
 
-func (d *sparse) reopen(context.Context, bool) (r reopened, err error) {
+func (d *sparse) reopen(ctx context.Context, write bool) (r reopened, err error) {
 	r.same, r.root = true, d.root
 	if err := d.followName(&r); err != nil {
 		return r, err
 	}
 	file, err := r.root.Open(d.index, os.O_RDONLY, 0)
 	if err != nil {
+		same, e := d.hasName(r.root)
 		r.close(false)
-		return r, err
+		if e == nil && !same { // another process has replaced the directory since
+			return d.reopen(ctx, write)
+		}
+		return r, cmp.Or(e, err)
 	}
 	r.src, r.file = file, file
 	if r.size, err = (storage.WritableFile{File: file}).Size(); err != nil {
@@ -314,17 +319,34 @@ func (d *sparse) reopen(context.Context, bool) (r reopened, err error) {
 
 // followName opens the directory that has the name of the frame, if it is not the directory of d.
 func (d *sparse) followName(r *reopened) error {
-	was, err := d.root.Stat()
+	for try := 1; ; try++ {
+		var err error
+		if r.same, err = d.hasName(d.root); err != nil || r.same {
+			return err
+		}
+		if r.root, err = d.sys.OpenRoot(d.dir); err == nil {
+			return nil
+		}
+		fi, e := d.sys.Stat(d.dir)
+		switch {
+		case e != nil:
+			return e
+		case !fi.IsDir():
+			return errOtherKind
+		case try == maxTries:
+			return err
+		}
+	}
+}
+
+// hasName reports whether a directory has the name of the frame.
+func (d *sparse) hasName(r storage.Root) (bool, error) {
+	was, err := r.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
 	is, err := d.sys.Stat(d.dir)
-	if err != nil || d.sys.Same(was, is) {
-		return err
-	}
-	r.same = false
-	r.root, err = d.sys.OpenRoot(d.dir)
-	return err
+	return err == nil && d.sys.Same(was, is), err
 }
 
 func (d *sparse) adopt(r reopened, old, s *snapshot) {

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 
@@ -113,6 +114,9 @@ func closeSource(c io.Closer) {
 		c.Close()
 	}
 }
+
+// errOtherKind is the error for a directory in the place of a file, or a file in the place of a directory.
+var errOtherKind = fmt.Errorf("a frame of the other kind: %w", ErrChanged)
 
 // reopened is the file or directory that has the name of a frame now.
 type reopened struct {
