@@ -262,10 +262,10 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// interleave tries each pair of calls of two operations, and returns the number of pairs.
-func interleave(t *testing.T, prepare func() simulated.Rivals) int {
+// interleave tries pairs of calls of two operations, and returns the number of pairs. See simulated.Interleave.
+func interleave(t *testing.T, every int, prepare func() simulated.Rivals) int {
 	t.Helper()
-	pairs, err := simulated.Interleave(prepare)
+	pairs, err := simulated.Interleave(every, prepare)
 	if err != nil {
 		t.Error(err)
 	}
@@ -329,8 +329,8 @@ func TestEditedRace(t *testing.T) {
 				if e.read == "verify" && len(e.edits) == 1 || e.read != "open" && e.read != "refresh" && slices.Contains(e.edits, exchanges) {
 					continue // as with other edits
 				}
-				pairs += interleave(t, func() simulated.Rivals { return e.prepare(t) })
-				pairs += interleave(t, func() simulated.Rivals {
+				pairs += interleave(t, 2, func() simulated.Rivals { return e.prepare(t) })
+				pairs += interleave(t, 2, func() simulated.Rivals {
 					r := e.prepare(t)
 					r.A, r.B = r.B, r.A
 					return r

@@ -486,7 +486,7 @@ func TestRegionsAtOnce(t *testing.T) {
 func TestRegionsLate(t *testing.T) {
 	pairs := 0
 	for i := range 3 { // the kinds of items
-		pairs += interleave(t, func() simulated.Rivals {
+		pairs += interleave(t, 1, func() simulated.Rivals {
 			s := simulated.New()
 			r, late := filledRegions(t, s), openRegions(t, s)
 			var finished, written error
@@ -506,6 +506,98 @@ func TestRegionsLate(t *testing.T) {
 	if t.Log(pairs, "pairs"); pairs < 300 {
 		t.Errorf("%d pairs", pairs)
 	}
+}
+
+// TestRegionsRace does two things with a frame at the same time: the first must succeed. Finish then finishes it.
+func TestRegionsRace(t *testing.T) {
+	filled := simulated.New()
+	must(t, filledRegions(t, filled).Close())
+	type call func(s *simulated.System, r *Regions) error
+	finish := func(_ *simulated.System, r *Regions) error { return r.Finish(t.Context()) }
+	write := func(_ *simulated.System, r *Regions) error { return r.Write(t.Context(), 2, regionItems(2)) }
+	create := func(s *simulated.System, _ *Regions) error {
+		r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
+		return closed(r, err)
+	}
+	errAny := errors.New("any error, because another frame replaces this one")
+	pairs := 0
+	for _, c := range []struct {
+		name string
+		on   *simulated.System
+		a, b call
+		may  error // returned by b
+	}{
+		{"Finish, Finish", filled, finish, finish, nil},
+		{"Write, Finish", filled, write, finish, nil},
+		{"Write, Write", filled, write, write, nil},
+		{"Finish, Missing", filled, finish, func(_ *simulated.System, r *Regions) error {
+			for i, err := range r.Missing(t.Context()) {
+				return fmt.Errorf("chunk %d is missing, %w", i, err)
+			}
+			return nil
+		}, nil},
+		{"Finish, OpenRegions", filled, finish, func(s *simulated.System, _ *Regions) error {
+			r, err := OpenRegions(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
+			return closed(r, err)
+		}, nil},
+		{"Finish, an edit", filled, finish, func(s *simulated.System, _ *Regions) error {
+			f, err := Edit(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
+			if err != nil {
+				return err
+			}
+			return errors.Join(one(f).Update(5, regionItems(5)), f.Close())
+		}, ErrUnfinished},
+		{"Finish, CreateRegions", filled, finish, create, fs.ErrExist},
+		{"CreateRegions, CreateRegions", simulated.New(), create, create, nil},
+		{"Create, Finish", filled, func(s *simulated.System, _ *Regions) error {
+			f, err := Create(t.Context(), "x", &CreateOptions{Overwrite: true, Concurrency: 1, sys: s})
+			if err == nil {
+				err = f.Close()
+			}
+			return err
+		}, finish, errAny},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pairs += interleave(t, 3, func() simulated.Rivals {
+				s := simulated.On(c.on.Image.Clone())
+				var handles [2]*Regions
+				for i := range handles {
+					if c.on == filled {
+						handles[i] = openRegions(t, s)
+					}
+				}
+				var a, b error
+				return simulated.Rivals{
+					System: s,
+					A:      func() { a = c.a(s, handles[0]) },
+					B:      func() { b = c.b(s, handles[1]) },
+					Check: func() error {
+						if a != nil || b != nil && c.may != errAny && !errors.Is(b, c.may) {
+							return fmt.Errorf("%v; %v", a, b)
+						}
+						for _, r := range handles {
+							if r != nil {
+								must(t, r.Close())
+							}
+						}
+						if c.may == errAny {
+							return nil
+						}
+						return recoverRegions(t, s.Image, true, false, nil)
+					},
+				}
+			})
+		})
+	}
+	t.Log(pairs, "pairs")
+}
+
+// closed closes what was opened, and returns the first error.
+func closed(r *Regions, err error) error {
+	if err == nil {
+		err = r.Close()
+	}
+	return err
 }
 
 // filledRegions lays out the frame of these tests and writes all chunks.

@@ -51,6 +51,9 @@ type sparse struct {
 	takenBy *transaction               // the transaction of taken and low
 	taken   map[int64]bool             // file numbers in use; see number
 	low     int64                      // all smaller numbers are in use
+
+	avoidedBy *transaction // the transaction of avoided
+	avoided   []int64      // numbers of files that exist; see avoidRegions
 }
 
 // fileExtent is the extent of a chunk file: its number.
@@ -92,6 +95,9 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	if tx.next.fileID > 1<<32-1 {
 		return 0, fmt.Errorf("chunk file number %d: %w", tx.next.fileID, ErrTooLarge)
 	}
+	if err := d.avoidRegions(tx); err != nil {
+		return 0, err
+	}
 	id := d.number(tx, int64(len(data)))
 	if err := d.writeFile(chunkFile(id), data); err != nil {
 		return 0, err
@@ -99,6 +105,32 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	tx.written = append(tx.written, fileExtent(id))
 	tx.next.cbytes += int64(len(data))
 	return entry(id), nil
+}
+
+// avoidRegions makes the batch use no number of an existing chunk file, if Regions.Finish may still be removing files
+// that the index does not reference: it might remove a new file with the same name.
+func (d *sparse) avoidRegions(tx *transaction) error {
+	if tx.cur == nil || d.avoidedBy == tx {
+		return nil
+	}
+	if _, err := d.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) {
+		d.avoidedBy, d.avoided = tx, nil
+		return nil
+	} else if err != nil {
+		return err
+	}
+	files, err := d.root.ReadDir(".")
+	if err != nil {
+		return err
+	}
+	d.avoidedBy, d.avoided = tx, nil
+	for _, x := range files {
+		if n, ok := chunkNumber(x.Name()); ok && n < 1<<32 {
+			d.avoided = append(d.avoided, n)
+			tx.next.fileID = max(tx.next.fileID, n+1)
+		}
+	}
+	return nil
 }
 
 // number returns the number of a new chunk file of n bytes: usually one more than the last. C-Blosc2 takes the number
@@ -122,6 +154,9 @@ func (d *sparse) number(tx *transaction, n int64) int64 {
 		}
 		for _, x := range slices.Concat(tx.written, tx.freed) {
 			d.taken[x.Off] = true
+		}
+		for _, n := range d.avoided {
+			d.taken[n] = true
 		}
 	}
 	for d.taken[d.low] {

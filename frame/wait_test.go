@@ -391,7 +391,7 @@ func TestCreateRace(t *testing.T) {
 	for _, sparse := range [][2]bool{{false, false}, {true, true}, {false, true}, {true, false}} {
 		for _, overwrite := range []bool{false, true} {
 			t.Run(fmt.Sprintf("sparse %v overwrite %v", sparse, overwrite), func(t *testing.T) {
-				interleave(t, func() simulated.Rivals { return creators(t, sparse, overwrite) })
+				interleave(t, 1, func() simulated.Rivals { return creators(t, sparse, overwrite) })
 			})
 		}
 	}

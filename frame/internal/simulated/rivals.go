@@ -15,12 +15,13 @@ type Rivals struct {
 
 // Interleave tries each pair of calls of two operations on the System: A stops before one of its calls, B runs up to
 // one of its calls, and then A and at last B go on. prepare makes the operations for each pair. Interleave returns the
-// number of pairs, and an error that describes the first pair whose check fails, by the numbers of the two calls.
-func Interleave(prepare func() Rivals) (pairs int, err error) {
+// number of pairs, and an error that describes the first pair whose check fails, by the numbers of the two calls. With
+// every > 1 it tries one of so many pairs, spread evenly.
+func Interleave(every int, prepare func() Rivals) (pairs int, err error) {
 	faults := 0
 	for resume := 1; ; resume++ {
 		resumed := false
-		for stop := 1; ; stop++ {
+		for stop := 1 + resume%every; ; stop += every {
 			r := prepare()
 			stopped, during := r.run(stop, resume)
 			if !stopped {
