@@ -132,6 +132,23 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 	return true, nil
 }
 
+// Replaced implements storage.User.
+func (u lockUser) Replaced() error {
+	if u.f.snap.Load() == nil {
+		return nil // a new frame
+	}
+	return u.f.checkName()
+}
+
+// checkName returns ErrChanged if another file or directory has the name of the frame.
+func (f *Frame) checkName() error {
+	same, err := f.store.hasName()
+	if err == nil && !same {
+		err = f.replaced()
+	}
+	return err
+}
+
 // Close releases the frame. It does not wait: concurrent reads succeed or fail with fs.ErrClosed. An open batch can no
 // longer be committed, and keeps the file open until it is rolled back. A second Close does nothing.
 func (f *Frame) Close() error {
@@ -164,7 +181,8 @@ func (f *Frame) endBatch() {
 //
 // Refresh waits for an open batch of this Frame. Without Locking, a Refresh during another process's edit in place may
 // fail, for example with ErrCorrupt. The Frame then keeps its state, and a later Refresh succeeds. Errors are those of
-// Open, and ErrChanged if another frame has replaced this one.
+// Open, and ErrChanged if another frame has replaced this one: one of the other kind or of another type, or with
+// Locking another directory.
 func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	ctx = task.Context(ctx)
 	defer f.cache.Clear() // the index may not show a change in place
@@ -233,7 +251,8 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	if r.same && f.unchanged(ctx, &r, now) {
 		return now, nil
 	}
-	if f.fixed { // the Regions writes to the directory that it has opened
+	if f.fixed || f.lock != nil && r.root != nil && !r.same {
+		// The Regions writes to the directory that it has opened; the lock file is in that directory.
 		return nil, f.replaced()
 	}
 	if edit && r.root == nil {

@@ -338,7 +338,7 @@ func (d *sparse) reopen(ctx context.Context, write bool) (r reopened, err error)
 	}
 	file, err := r.root.Open(d.index, os.O_RDONLY, 0)
 	if err != nil {
-		same, e := d.hasName(r.root)
+		same, e := d.named(r.root)
 		r.close(false)
 		if e == nil && !same { // another process has replaced the directory since
 			return d.reopen(ctx, write)
@@ -356,7 +356,7 @@ func (d *sparse) reopen(ctx context.Context, write bool) (r reopened, err error)
 func (d *sparse) followName(r *reopened) error {
 	for try := 1; ; try++ {
 		var err error
-		if r.same, err = d.hasName(d.root); err != nil || r.same {
+		if r.same, err = d.named(d.root); err != nil || r.same {
 			return err
 		}
 		if r.root, err = d.sys.OpenRoot(d.dir); err == nil {
@@ -374,8 +374,10 @@ func (d *sparse) followName(r *reopened) error {
 	}
 }
 
-// hasName reports whether a directory has the name of the frame.
-func (d *sparse) hasName(r storage.Root) (bool, error) {
+func (d *sparse) hasName() (bool, error) { return d.named(d.root) }
+
+// named reports whether a directory has the name of the frame.
+func (d *sparse) named(r storage.Root) (bool, error) {
 	was, err := r.Stat()
 	if err != nil {
 		return false, err

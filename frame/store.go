@@ -50,6 +50,8 @@ type store interface {
 	// reopen opens the file or directory that has the name of the frame now: that of the store, or one that has
 	// replaced it.
 	reopen(ctx context.Context, write bool) (reopened, error)
+	// hasName reports whether the file or directory of the store has the name of the frame.
+	hasName() (bool, error)
 	// adopt makes s, which was read from r, the newest state in place of old. The store then forgets its free space and
 	// its older states.
 	adopt(r reopened, old, s *snapshot)

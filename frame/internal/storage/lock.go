@@ -53,6 +53,8 @@ type User interface {
 	// Follow makes the stored state the current one, and reports whether it differs from the previous one. A new state
 	// has this epoch. edit reports whether the lock is held for editing.
 	Follow(edit bool, epoch uint64) (changed bool, err error)
+	// Replaced returns an error if another file or directory has the name of the frame, as edits would be lost.
+	Replaced() error
 }
 
 // take calls try until it returns true or an error, or ctx is done, with pauses between.
@@ -325,6 +327,9 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 		return l.errorOf(u, err)
 	}
 	seq, err := l.count()
+	if err == nil && seq == l.seq {
+		err = u.Replaced()
+	}
 	if err != nil {
 		return err
 	}
