@@ -21,7 +21,8 @@ import (
 // chunks unchanged, without the dead bytes between them. With o.Goal, it decodes the chunks and compresses them again,
 // except special chunks and chunks with blocks of variable size. The copy has checksums if f has, or if o.Checksums is
 // set; likewise a block table. For name, ctx and o see [Create]; ctx also bounds the copying. Params, ChunkSize, Meta
-// and VLMeta come from f: if one of them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o
+// and VLMeta come from f: if one of them is set, Copy returns ErrParam, and likewise for a copy with Locking onto the
+// file of f, if f was opened with it. Codecs and UserFilters come from f unless o
 // sets them, and Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
@@ -34,11 +35,15 @@ func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame,
 	}
 	defer f.unuse(s)
 	to := f.inherited(o)
+	if err := f.checkTarget(name, &to); err != nil {
+		return nil, err
+	}
 	return copyOf(ctx, name, s, &to, func(b *Batch) error {
+		add := f.copyChunks
 		if to.Goal != 0 {
-			return f.copyTuned(ctx, s, b)
+			add = f.copyTuned
 		}
-		return f.copyChunks(ctx, s, b)
+		return f.afterRead(s, add(ctx, s, b))
 	})
 }
 

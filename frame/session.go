@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -34,6 +35,14 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 		}
 		s.readers.Add(-1)
 	}
+}
+
+// checkTarget returns ErrParam if a new frame of a name would wait for the end of reading f.
+func (f *Frame) checkTarget(name string, o *CreateOptions) error {
+	if o.Locking && o.Overwrite && !o.Sparse && f.lock.Is(f.sys, strings.TrimPrefix(name, "file://")) {
+		return f.error(fmt.Errorf("option Locking: a copy onto the frame would wait for its own reading: %w", ErrParam))
+	}
+	return nil
 }
 
 // release ends the use of a snapshot. It changes *err, the error of the read, if the frame was closed, or another

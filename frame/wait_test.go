@@ -453,3 +453,55 @@ func TestCreateLate(t *testing.T) {
 		}
 	}
 }
+
+// gapStorage calls gap before its first write.
+type gapStorage struct {
+	Memory
+	gap func()
+}
+
+func (s *gapStorage) WriteAt(p []byte, off int64) (int, error) {
+	if gap := s.gap; gap != nil {
+		s.gap = nil
+		gap()
+	}
+	return s.Memory.WriteAt(p, off)
+}
+
+// TestCopyGap lets another process edit a frame while Copy reads it, after an edit through the same Frame has released
+// the lock for a moment.
+func TestCopyGap(t *testing.T) {
+	lockable(t, func(t *testing.T, name string, o *options) {
+		for _, what := range []string{"Copy", "CopyChunks", "PutChunks"} {
+			f, g := reopen(t, name, o), reopen(t, name, o)
+			must(t, replaceAll(f, 1, 2, 10))
+			st := &gapStorage{gap: func() {
+				storage.UnlockFile(f.lock.File) // as Edit and EndEdit of the lock do
+				for state := range 3 {
+					must(t, replaceAll(g, 2+state, 2, 10))
+				}
+				if ok, err := storage.TryLockFile(f.lock.File, false); !ok {
+					t.Fatal(err)
+				}
+			}}
+			to := &CreateOptions{Storage: st, ChunkSize: 40}
+			v, err := f.Engine().View(t.Context())
+			must(t, err)
+			if what == "Copy" {
+				to.ChunkSize = 0
+				_, err = Copy(t.Context(), "", f, to)
+			} else {
+				_, err = CreateFunc(t.Context(), "", func(b *Batch) error {
+					if what == "CopyChunks" {
+						return b.Engine().CopyChunks(t.Context(), v)
+					}
+					return errors.Join(b.Engine().FillSpecial(80, chunk.Zeros), b.Engine().PutChunks(t.Context(), v, slices.All([]int{0, 1})))
+				}, to)
+			}
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("%s: %v, want ErrChanged", what, err)
+			}
+			v.Release()
+		}
+	})
+}

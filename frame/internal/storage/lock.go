@@ -206,6 +206,19 @@ func (l *Lock) InUse() bool {
 	return l.readers != 0 || l.locked || l.writer || l.waiting
 }
 
+// Is reports whether the lock file of a contiguous frame with that name is that of l.
+func (l *Lock) Is(sys System, name string) bool {
+	if l == nil {
+		return false
+	}
+	fi, err := sys.Stat(LockName(name, false))
+	if err != nil {
+		return false
+	}
+	is, err := l.File.Stat()
+	return err == nil && sys.Same(fi, is)
+}
+
 // Share takes the lock for reading, and follows the edits of other processes.
 func (l *Lock) Share(ctx context.Context, u User) error {
 	if l == nil {
