@@ -283,9 +283,9 @@ func TestLockGap(t *testing.T) {
 		must(t, f.Append(t.Context(), stamped(1, 10)))
 		v, err := f.Engine().View(t.Context())
 		must(t, err)
-		storage.UnlockFile(f.lock.File) // as lockEdit and unlockEdit do
+		f.lock.File.Unlock() // as lockEdit and unlockEdit do
 		must(t, one(g).Update(0, stamped(2, 10)))
-		if ok, err := storage.TryLockFile(f.lock.File, false); !ok {
+		if ok, err := f.lock.File.TryLock(false); !ok {
 			t.Fatal(err)
 		}
 		dst := make([]byte, 40)

@@ -476,11 +476,11 @@ func TestCopyGap(t *testing.T) {
 			f, g := reopen(t, name, o), reopen(t, name, o)
 			must(t, replaceAll(f, 1, 2, 10))
 			st := &gapStorage{gap: func() {
-				storage.UnlockFile(f.lock.File) // as Edit and EndEdit of the lock do
+				f.lock.File.Unlock() // as Edit and EndEdit of the lock do
 				for state := range 3 {
 					must(t, replaceAll(g, 2+state, 2, 10))
 				}
-				if ok, err := storage.TryLockFile(f.lock.File, false); !ok {
+				if ok, err := f.lock.File.TryLock(false); !ok {
 					t.Fatal(err)
 				}
 			}}

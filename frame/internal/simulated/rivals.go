@@ -45,32 +45,56 @@ func Interleave(every int, prepare func() Rivals) (pairs int, err error) {
 }
 
 // run stops A before a call, and lets it go on before a call of B. It reports whether A stopped, and whether it went on
-// during B.
+// during B. If one of them waits for a lock, the other goes on.
 func (r *Rivals) run(stop, resume int) (stopped, during bool) {
+	s := r.System
 	calls := 0
 	before := func(n int, f func()) func() {
 		return func() {
 			if calls++; calls == n {
-				r.System.Before = nil
+				s.Before = nil
 				f()
 			}
 		}
 	}
+	var stopA func()
 	next, end := iter.Pull(func(yield func(struct{}) bool) {
-		r.System.Before = before(stop, func() { yield(struct{}{}) })
+		stopA = func() { yield(struct{}{}) }
+		s.Before = before(stop, stopA)
 		r.A()
-		r.System.Before = nil
+		s.Before = nil
 	})
 	defer end()
-	if _, stopped = next(); !stopped {
+	inA, done := false, false
+	goOn := func() { // with A, until it ends or waits
+		if done {
+			return
+		}
+		was := s.Before
+		s.Before, inA = nil, true
+		_, ok := next()
+		s.Before, inA, done = was, false, !ok
+	}
+	s.Blocked = func() {
+		if inA {
+			stopA()
+		} else {
+			goOn()
+		}
+	}
+	defer func() { s.Blocked = nil }()
+	if goOn(); done {
 		return false, false
 	}
 	calls = 0
-	r.System.Before = before(resume, func() { next() })
+	s.Before = before(resume, goOn)
 	r.B()
-	r.System.Before = nil
-	if during = calls >= resume; !during {
-		next()
+	s.Before = nil
+	during = calls >= resume
+	for range 1000 {
+		if goOn(); done {
+			return true, during
+		}
 	}
-	return true, during
+	panic("the operations wait for each other")
 }

@@ -28,9 +28,11 @@ type System struct {
 	Calls   int    // the number of calls
 	Failed  string // the kind of the first call that failed, "write" for instance
 	Before  func() // if set, called before each call; it may make calls itself
+	Blocked func() // if set, called after a call that has failed to lock a file; it may make calls itself
 
-	mu   sync.Mutex
-	next int // the number of the next node
+	mu    sync.Mutex
+	next  int                    // the number of the next node
+	locks map[int]map[*File]bool // of nodes, by the file that holds it; true = exclusive
 }
 
 // New returns a system with an empty disk.
