@@ -240,13 +240,13 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := a.String(), "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, 400 bytes"; got != want {
+	if got, want := a.String(), "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, shuffle, 400 bytes"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if err := Write(ctx, a, []int16{1, 2, 3}, At(0), Span(0, 3)); err != nil {
 		t.Fatal(err)
 	}
-	if got := a.String(); !strings.HasPrefix(got, "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, 400 bytes stored in ") || !strings.Contains(got, "ratio ") {
+	if got := a.String(); !strings.HasPrefix(got, "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, shuffle, 400 bytes in ") || !strings.Contains(got, "ratio ") {
 		t.Errorf("%q", got)
 	}
 	v, err := Slice(a, At(0))

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -418,5 +419,37 @@ func TestMeanWideCells(t *testing.T) {
 			t.Errorf("blocks %v: %v, want the mean %v", c.blocks, got[0], want)
 		}
 		a.Close()
+	}
+}
+
+// TestCreateZFP leaves the filters of a ZFP codec to the library, and sets some that ZFP cannot follow.
+func TestCreateZFP(t *testing.T) {
+	ctx := t.Context()
+	data := make([]float64, 64*64)
+	for i := range data {
+		data[i] = math.Sin(float64(i) / 100)
+	}
+	// The parameter is an int8: the error is at most 10 to the power of -3.
+	a, err := Create(ctx, "", []int64{64, 64}, data, &CreateOptions{Codec: codec.ZFPAcc, CodecMeta: 253})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[float64](ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range got {
+		if math.Abs(x-data[i]) > 1e-3 {
+			t.Fatalf("item %d: %v, want %v", i, x, data[i])
+		}
+	}
+	if s := a.String(); !strings.Contains(s, "zfp_acc level 5, 32768 bytes") {
+		t.Errorf("%s: want no filter", s)
+	}
+	for _, f := range []chunk.Filter{chunk.Shuffle, chunk.BitShuffle, chunk.Delta, chunk.ByteDelta} {
+		o := &CreateOptions{Codec: codec.ZFPRate, CodecMeta: 50, Filters: []chunk.Filter{f}}
+		if _, err := Create(ctx, "", []int64{64, 64}, data, o); !errors.Is(err, ErrParam) {
+			t.Errorf("%v: %v, want ErrParam", f, err)
+		}
 	}
 }

@@ -107,7 +107,7 @@ func (l *level) UnmarshalText(text []byte) error {
 // filters is a list of filters. An empty text selects none, which is not nil.
 type filters []chunk.Filter
 
-// UnmarshalText implements encoding.TextUnmarshaler. It parses names, which may have a parameter: shuffle,trunc_prec:12.
+// UnmarshalText implements encoding.TextUnmarshaler. It parses names with optional parameters: shuffle,trunc_prec:12.
 func (f *filters) UnmarshalText(text []byte) error {
 	*f = filters{}
 	if strings.TrimSpace(string(text)) == "" {

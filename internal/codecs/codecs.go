@@ -13,6 +13,7 @@ type Traits struct {
 	SplitLevel int  // highest level at which blocks are split into streams automatically; 0 = no level
 	HighRatio  bool // automatic blocks are larger
 	Shaped     bool // it works on the shape of blocks, which only arrays have
+	Numbers    bool // it reads the items as numbers, so no filter may change or move their bytes
 	Dict       bool // it uses dictionaries, and is a Trainer
 }
 
