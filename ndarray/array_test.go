@@ -273,6 +273,35 @@ func TestInfo(t *testing.T) {
 	}
 }
 
+// TestReadOnlyMessage checks that the error for an edit of something that is open for reading names the way to edit it.
+func TestReadOnlyMessage(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := Create(ctx, name, []int64{4}, []int32{1, 2, 3, 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := saved(a.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	a, err = Open(ctx, name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	const want = "a.b2nd: opened for reading only; open it with Edit"
+	wantMessage(t, Write(ctx, a, []int32{1, 2, 3, 4}), ErrReadOnly, want)
+	wantMessage(t, a.SetAttr(ctx, "x", 1), ErrReadOnly, want)
+	wantMessage(t, a.Frame().Append(ctx, nil), ErrReadOnly, want)
+	wantMessage(t, a.Frame().Compact(ctx), ErrReadOnly, want)
+	m, err := OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMessage(t, Fill(ctx, m, int32(1)), ErrReadOnly, "frame: opened for reading only; copy it to edit it")
+}
+
 // TestSameErrors checks that the packages export one value for each kind of failure.
 func TestSameErrors(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -221,7 +221,7 @@ func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error
 // begin starts an edit of a leaf. The caller must call the function it returns.
 func (s *Store) begin(key string) (func(), error) {
 	if s.edit == nil {
-		return nil, ErrReadOnly
+		return nil, fmt.Errorf("%w; open the store with Edit", ErrReadOnly)
 	}
 	if err := checkKey(key); err != nil {
 		return nil, fmt.Errorf("key %q cannot be stored: %w", faults.Clip(key), ErrParam)

@@ -331,7 +331,7 @@ func TestInterruptedCreate(t *testing.T) {
 func TestEditErrors(t *testing.T) {
 	ctx := context.Background()
 	f := contentFrame(t, []byte("x"))
-	if err := mustOpen(t, "stores/tree.b2d").Put(ctx, "/a", f); !errors.Is(err, ErrReadOnly) {
+	if err := mustOpen(t, "stores/tree.b2d").Put(ctx, "/a", f); !errors.Is(err, ErrReadOnly) || !strings.HasSuffix(err.Error(), "; open the store with Edit") {
 		t.Errorf("a store opened for reading: %v", err)
 	}
 	if _, err := Edit(ctx, "../../testdata/stores/tree.b2z", nil); !errors.Is(err, errors.ErrUnsupported) {
