@@ -96,7 +96,7 @@ func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) (*
 	case err != nil:
 		return nil, err
 	case size > 0 && !f.opts.Overwrite:
-		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.ErrExist))
+		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.SetOverwrite(errs.ErrExist)))
 	case size > 0:
 		if err := st.Truncate(0); err != nil {
 			return nil, err
@@ -113,18 +113,28 @@ func (f *Frame) checkFree() error {
 	case err != nil:
 		return err
 	case !f.opts.Overwrite:
-		return f.wrap("file", -1, errs.ErrExist)
+		taken := errs.ErrExist
+		if !fi.IsDir() || f.checkReplace() == nil {
+			taken = errs.SetOverwrite(taken)
+		}
+		return f.wrap("file", -1, taken)
 	case fi.IsDir():
-		fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err != nil {
-			fi, err = f.sys.Lstat(filepath.Join(f.path, layoutFile))
-		}
-		if err != nil || !fi.Mode().IsRegular() {
-			return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
-		}
+		return f.checkReplace()
+	}
+	return nil
+}
+
+// checkReplace returns an error unless the directory with the name of a new frame is a frame, which may be replaced.
+func (f *Frame) checkReplace() error {
+	fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil {
+		fi, err = f.sys.Lstat(filepath.Join(f.path, layoutFile))
+	}
+	if err != nil || !fi.Mode().IsRegular() {
+		return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
 	}
 	return nil
 }

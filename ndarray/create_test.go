@@ -307,9 +307,10 @@ func TestCreateErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Close()
-		if _, err := Zeros(ctx, name, two, "<i4", o); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("created again: %v", err)
-		}
+		_, err = Zeros(ctx, name, two, "<i4", o)
+		wantMessage(t, err, fs.ErrExist, "already exists; set Overwrite to replace it")
+		_, err = CreateRegions(ctx, name, two, "<i4", nil)
+		wantMessage(t, err, fs.ErrExist, "already exists; set Overwrite to replace it")
 		o.Overwrite = true
 		a, err = Zeros(ctx, name, []int64{5}, "<i4", o)
 		if err != nil || a.Size() != 5 {

@@ -50,7 +50,7 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 		if o.Threshold != 0 {
 			return errThreshold()
 		}
-		if err := checkFree(o.system(), name, o.Overwrite); err != nil {
+		if err := checkOverwrite(o.system(), name, o.Overwrite); err != nil {
 			return err
 		}
 		if err := createEmbed(ctx, o.system(), tempBeside(name), name, LayoutEmbed, o.noSync()); err != nil {

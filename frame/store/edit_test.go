@@ -370,7 +370,7 @@ func TestPack(t *testing.T) {
 		if err := s.Pack(ctx, name, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Pack(ctx, name, nil); !errors.Is(err, fs.ErrExist) {
+		if err := s.Pack(ctx, name, nil); !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; set Overwrite to replace it") {
 			t.Errorf("packing over a file: %v", err)
 		}
 		if err := s.Pack(ctx, name, &CreateOptions{Overwrite: true}); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // checkFree returns an error that wraps fs.ErrExist if a new file may not have a name.
@@ -21,6 +22,15 @@ func checkFree(d storage.Directory, name string, overwrite bool) error {
 		return nil
 	case err == nil && (!overwrite || fi.IsDir()):
 		return fs.ErrExist
+	}
+	return err
+}
+
+// checkOverwrite is checkFree for a file, which the option Overwrite replaces.
+func checkOverwrite(d storage.Directory, name string, overwrite bool) error {
+	err := checkFree(d, name, overwrite)
+	if errors.Is(err, fs.ErrExist) && checkFree(d, name, true) == nil {
+		return errs.SetOverwrite(err)
 	}
 	return err
 }

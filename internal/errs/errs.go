@@ -5,6 +5,7 @@ package errs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 )
 
@@ -50,6 +51,9 @@ var (
 	// ErrUnsupported matches errors.ErrUnsupported.
 	ErrUnsupported = Kind("unsupported", errors.ErrUnsupported)
 )
+
+// SetOverwrite adds to an error for a name that exists which option replaces what has it.
+func SetOverwrite(err error) error { return fmt.Errorf("%w; set Overwrite to replace it", err) }
 
 // Kind returns an error with a text of its own that matches parent under errors.Is.
 func Kind(text string, parent error) error { return &kind{text, parent} }

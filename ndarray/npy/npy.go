@@ -11,12 +11,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -102,7 +102,7 @@ func resolve(ctx context.Context, name string, h Header, o *ndarray.CreateOption
 	}
 	if name != "" && !to.Overwrite {
 		if _, err := os.Lstat(strings.TrimPrefix(name, "file://")); err == nil {
-			return nil, fmt.Errorf("npy: %s: %w", name, fs.ErrExist)
+			return nil, fmt.Errorf("npy: %s: %w", name, errs.SetOverwrite(errs.ErrExist))
 		}
 	}
 	to.Codec, to.CodecMeta, to.Level, to.Filters, to.Split, to.Dict = all.Codec, all.CodecMeta, all.Level, all.Filters, all.Split, all.Dict

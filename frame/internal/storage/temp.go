@@ -138,7 +138,9 @@ func (t *Temp) replace() error {
 }
 
 // errExist returns the error for a new name that is taken.
-func (t *Temp) errExist() error { return &fs.PathError{Op: "create", Path: t.Name, Err: errs.ErrExist} }
+func (t *Temp) errExist() error {
+	return &fs.PathError{Op: "create", Path: t.Name, Err: errs.SetOverwrite(errs.ErrExist)}
+}
 
 // scratch is a temporary file.
 type scratch struct {
