@@ -11,6 +11,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -182,6 +183,11 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 	}
 	if err == nil && fill != nil {
 		err = fill(b)
+	}
+	if err == nil && !b.copied { // to copy chunks, the codec need not be available
+		if err = f.plugins.CheckEncoder(coder.Params(f.opts.Params)); err != nil {
+			err = f.wrap("header", -1, err)
+		}
 	}
 	if err == nil && f.opts.BlockTable {
 		err = b.addTable(task.Context(ctx))

@@ -434,9 +434,10 @@ func (f *Frame) allocLimit(n int64) int64 {
 	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
 }
 
-// copiesFrom gives the frame of the batch a limit if it gets chunks of a frame that has one: what these claim is as
-// little trusted as before.
+// copiesFrom notes that the batch gets chunks of f. The frame of the batch gets a limit if f has one: what the chunks
+// claim is as little trusted as before.
 func (b *Batch) copiesFrom(f *Frame) {
+	b.copied = true
 	if !f.trusted.Load() {
 		b.f.trusted.Store(false)
 	}

@@ -356,6 +356,82 @@ func TestCreateWithDictionary(t *testing.T) {
 	}
 }
 
+// TestCreateCodec checks that a new array cannot have a codec that compresses nothing: one that the options do not
+// hold, one that only decodes, and NDLZ without the edge of its cells.
+func TestCreateCodec(t *testing.T) {
+	shape, ones := []int64{20, 20}, slices.Repeat([]int8{1}, 400)
+	for _, c := range []struct {
+		o    CreateOptions
+		is   error
+		part string
+	}{
+		{CreateOptions{Codec: 6}, ErrParam, "codec 6, want a constant of package codec or codec.FromCode(6)"},
+		{CreateOptions{Codec: 255}, ErrParam, "codec 255, want"},
+		{CreateOptions{Codec: 513}, ErrParam, "codec 513, want a constant of package codec"},
+		{CreateOptions{Codec: codec.FromCode(6)}, errors.ErrUnsupported, "compcode 6"},
+		{CreateOptions{Codec: codec.FromCode(36)}, errors.ErrUnsupported, "openhtj2k (compcode 36)"},
+		{CreateOptions{Codec: codec.FromCode(200)}, errors.ErrUnsupported, "compcode 200): unsupported; add it to Codecs"},
+		{CreateOptions{Codec: codec.FromCode(200), Codecs: []codec.Codec{sleeping{}}, Level: 10}, ErrParam, "level 10"},
+		{CreateOptions{Codec: codec.Snappy}, errors.ErrUnsupported, "snappy: encoding"},
+		{CreateOptions{Codec: codec.NDLZ}, errors.ErrUnsupported, "CodecMeta is 0; set CodecMeta to 4 or 8"},
+		{CreateOptions{Codec: codec.NDLZ, CodecMeta: 5}, errors.ErrUnsupported, "CodecMeta is 5; set CodecMeta to 4 or 8"},
+	} {
+		dir := t.TempDir()
+		_, err := Create(ctx, "", shape, ones, &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = Create(ctx, "", []int64{1, 1}, []int8{1}, &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = Zeros(ctx, filepath.Join(dir, "a"), shape, "|i1", &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = Full(ctx, "", shape, int8(1), &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = CreateRegions(ctx, filepath.Join(dir, "r"), shape, "|i1", &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = frame.Create(ctx, "", &frame.CreateOptions{Params: c.o.params(), Codecs: c.o.Codecs})
+		wantMessage(t, err, c.is, c.part)
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%v: remaining files: %v, %v", c.o.Codec, left, err)
+		}
+	}
+}
+
+// TestCopyCodec copies chunks of a codec that is not available. They are not decoded.
+func TestCopyCodec(t *testing.T) {
+	code := codec.FromCode(200)
+	o := &CreateOptions{Chunks: []int64{100}, Codec: code, Codecs: []codec.Codec{&savingCodec{}}, Filters: []chunk.Filter{}}
+	a, err := Create(ctx, "", []int64{200}, count(200), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := saved(a.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func() (*Array, error){
+		"Copy":   func() (*Array, error) { return Copy(ctx, "", a, nil) },
+		"Concat": func() (*Array, error) { return Concat(ctx, "", 0, []Reader{a, a}, nil) },
+	} {
+		c, err := make()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := c.CreateOptions().Codec; got != code {
+			t.Errorf("%s: codec %v, want %v", name, got, code)
+		}
+	}
+	c, err := chunk.Encode(nil, slices.Repeat([]byte("ab"), 500), chunk.Params{Codec: codec.LZ4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.AppendRaw(ctx, c) }, &frame.CreateOptions{Params: chunk.Params{Codec: code}})
+	if err != nil || f.Info().Params.Codec != code {
+		t.Errorf("AppendRaw: %v", err)
+	}
+}
+
 // TestNDLZDimensions creates arrays of all numbers of dimensions with NDLZ, which compresses only two dimensions.
 func TestNDLZDimensions(t *testing.T) {
 	ctx := context.Background()
