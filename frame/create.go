@@ -71,13 +71,15 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) (*Fra
 		return nil, err
 	}
 	if f.opts.Locking && !f.opts.Sparse {
-		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); err != nil {
+		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); errors.Is(err, fs.ErrNotExist) {
+			return nil, &fs.PathError{Op: "create", Path: f.path, Err: errs.NoDirectory(f.path, err)}
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	if f.store, err = f.createStore(f.path); err != nil {
 		f.lock.Close()
-		return nil, err
+		return nil, errs.SeeURL(f.path, err)
 	}
 	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return f, err

@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -74,7 +75,7 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 	}
 	fi, err := sys.Stat(f.path)
 	if err != nil {
-		return nil, err
+		return nil, errs.SeeURL(name, err)
 	}
 	var r storage.Root // of a sparse frame
 	if fi.IsDir() {

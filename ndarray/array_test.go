@@ -6,7 +6,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -300,6 +302,53 @@ func TestReadOnlyMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantMessage(t, Fill(ctx, m, int32(1)), ErrReadOnly, "frame: opened for reading only; copy it to edit it")
+}
+
+// TestURLNames checks that the error for a URL in place of the name of a file names the package that reads it. A file
+// may have such a name.
+func TestURLNames(t *testing.T) {
+	const remote, cloud = "; see package frame/remote for URLs", "; see module cloud for buckets"
+	for name, part := range map[string]string{
+		"http://x/y.b2nd": remote, "https://x/y.b2nd?a=b": remote, "s3://x/y.b2nd": cloud, "gs://x/y.b2nd": cloud,
+		"azblob://x/y.b2nd": cloud,
+	} {
+		_, err := Open(ctx, name, nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+		_, err = Edit(ctx, name, nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+		_, err = OpenRegions(ctx, name, nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+		_, err = Zeros(ctx, name, []int64{1}, "<i4", nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+	}
+	for _, name := range []string{"none.b2nd", "file:///none/x.b2nd", "a/x://y"} {
+		if _, err := Open(ctx, name, nil); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "; see") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("http:/x", 0o777); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Zeros(ctx, "http://x/y.b2nd", []int64{1}, "<i4", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, "http://x/y.b2nd", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMissingDirectory checks that the error for a new file in a directory that does not exist names both.
+func TestMissingDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	name := filepath.Join(dir, "a.b2nd")
+	want := fmt.Sprintf("create %s: directory %s does not exist", name, dir)
+	for _, o := range []*CreateOptions{nil, {Sparse: true}, {Locking: true}, {Locking: true, Sparse: true}} {
+		_, err := Zeros(ctx, name, []int64{1}, "<i4", o)
+		wantMessage(t, err, fs.ErrNotExist, want)
+	}
+	_, err := CreateRegions(ctx, name, []int64{1}, "<i4", nil)
+	wantMessage(t, err, fs.ErrNotExist, want)
 }
 
 // TestSameErrors checks that the packages export one value for each kind of failure.

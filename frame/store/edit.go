@@ -74,7 +74,7 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 func createDir(ctx context.Context, sys storage.System, name string, layout Layout, noSync bool) (err error) {
 	temp := tempBeside(name)
 	if err := sys.Mkdir(temp, 0o777); err != nil {
-		return err
+		return errs.NoDirectory(name, err)
 	}
 	defer func() {
 		if err != nil {

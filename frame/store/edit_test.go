@@ -359,6 +359,23 @@ func TestEditErrors(t *testing.T) {
 	}
 }
 
+// TestMissingDirectory checks that the error for a new store in a directory that does not exist names both.
+func TestMissingDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	create := func(name string) error { _, err := Create(t.Context(), name, nil); return err }
+	pack := func(name string) error { return mustOpen(t, "stores/tree.b2d").Pack(t.Context(), name, nil) }
+	for file, f := range map[string]func(name string) error{"s.b2e": create, "s.b2d": create, "s.b2z": pack} {
+		name := filepath.Join(dir, file)
+		want := fmt.Sprintf("%s: directory %s does not exist", name, dir)
+		if err := f(name); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if _, err := Open(t.Context(), "https://x/s.b2z", nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "; see package frame/remote") {
+		t.Error(err)
+	}
+}
+
 func TestPack(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range storeCases(t) {

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -40,6 +41,9 @@ func checkOverwrite(d storage.Directory, name string, overwrite bool) error {
 func createFile(d storage.Directory, temp, name string, noSync bool, fill func(w io.Writer) error) error {
 	err := writeFile(d, temp, noSync, fill)
 	if err != nil {
+		if _, e := d.Lstat(filepath.Dir(name)); errors.Is(e, fs.ErrNotExist) {
+			err = errs.NoDirectory(name, err)
+		}
 		return err
 	}
 	if err = d.Rename(temp, name); err != nil {

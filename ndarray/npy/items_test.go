@@ -82,8 +82,8 @@ func TestNumPyFiles(t *testing.T) {
 }
 
 // TestNPYHeaderErrors checks that errors of .npy headers wrap errors of this package.
-// TestReadExisting checks the error for a name that exists.
-func TestReadExisting(t *testing.T) {
+// TestReadNames checks the errors for a name that exists, and for one in a directory that does not exist.
+func TestReadNames(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.b2nd")
 	if err := os.WriteFile(name, nil, 0o666); err != nil {
 		t.Fatal(err)
@@ -95,6 +95,11 @@ func TestReadExisting(t *testing.T) {
 		}
 		_, err = Read(context.Background(), name, bytes.NewReader(append(file, "abcdef"...)), nil)
 		if !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; set Overwrite to replace it") {
+			t.Errorf("Fortran order %v: %v", fortran, err)
+		}
+		dir := filepath.Join(filepath.Dir(name), "none")
+		_, err = Read(context.Background(), filepath.Join(dir, "a"), bytes.NewReader(append(file, "abcdef"...)), nil)
+		if !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), filepath.Join(dir, "a")+": directory "+dir+" does not exist") {
 			t.Errorf("Fortran order %v: %v", fortran, err)
 		}
 	}

@@ -69,9 +69,10 @@ func readFortran(ctx context.Context, name string, h Header, r io.Reader, o *nda
 	}
 	temp := ""
 	if name != "" {
-		dir, err := os.MkdirTemp(filepath.Dir(strings.TrimPrefix(name, "file://")), ".b2nd-")
+		path := strings.TrimPrefix(name, "file://")
+		dir, err := os.MkdirTemp(filepath.Dir(path), ".b2nd-")
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("npy: create %s: %w", path, errs.NoDirectory(path, err))
 		}
 		defer os.RemoveAll(dir)
 		temp = filepath.Join(dir, "items")

@@ -47,9 +47,15 @@ func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
 func newTemp(sys System, name string, noSync bool, create func(temp string) error) (Temp, error) {
 	for {
 		t := Temp{Sys: sys, Name: name, Temp: fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), NoSync: noSync}
-		if err := create(t.Temp); !errors.Is(err, fs.ErrExist) {
-			return t, err
+		err := create(t.Temp)
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		var named *fs.PathError
+		if errors.As(err, &named) { // the caller knows the final name
+			err = &fs.PathError{Op: "create", Path: name, Err: errs.NoDirectory(name, named.Err)}
+		}
+		return t, err
 	}
 }
 
