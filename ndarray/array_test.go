@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -230,6 +231,39 @@ func TestAttrs(t *testing.T) {
 		t.Error(err)
 	}
 	if err := m.SetAttr(ctx, "x", 1); !errors.Is(err, ErrReadOnly) {
+		t.Error(err)
+	}
+}
+
+// TestAttrMessages checks that errors about attributes name the attribute, and what is wrong in a value.
+func TestAttrMessages(t *testing.T) {
+	a, err := Create(ctx, "", []int64{1}, []int32{1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const allowed = ": wrong type; an attribute is an array, or made of numbers, text, booleans, bytes, slices, maps and structs; " +
+		"store times as text"
+	for _, c := range []struct {
+		v    any
+		part string
+	}{
+		{time.Now(), `attribute "x": meta: marshal: time.Time has no exported fields` + allowed},
+		{map[string]any{"k": time.Now()}, "value of key k: time.Time has no exported fields" + allowed},
+		{map[string]any{"k": a}, "value of key k: ndarray.Array has no exported fields" + allowed},
+		{[]any{1, a}, "element 1: ndarray.Array has no exported fields" + allowed},
+		{make(chan int), "chan int has no encoding" + allowed},
+		{meta.Map{{Key: 5, Value: struct{ V complex64 }{1}}}, "value of key 5: field V: complex64 has no encoding" + allowed},
+	} {
+		wantMessage(t, a.SetAttr(ctx, "x", c.v), ErrType, c.part)
+		_, err := Zeros(ctx, "", []int64{1}, "<i4", &CreateOptions{Attrs: map[string]any{"x": c.v}})
+		wantMessage(t, err, ErrType, `attribute "x": `)
+		wantMessage(t, err, ErrType, c.part)
+	}
+	const missing = "frame: attribute nope: not found"
+	wantMessage(t, a.Attr("nope", new(int)), fs.ErrNotExist, missing)
+	wantMessage(t, a.DeleteAttr(ctx, "nope"), fs.ErrNotExist, missing)
+	wantMessage(t, a.SetAttr(ctx, "b2crc32c", 1), ErrParam, "frame: attribute b2crc32c: ")
+	if err := a.Attr("nope", new(int)); strings.Contains(err.Error(), "metalayer") {
 		t.Error(err)
 	}
 }

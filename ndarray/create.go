@@ -3,6 +3,7 @@ package ndarray
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -270,7 +271,11 @@ func marshalAttr(ctx context.Context, v any) ([]byte, error) {
 	if x, ok := v.(attrValue); ok {
 		return x.stored(ctx)
 	}
-	return meta.Marshal(v)
+	content, err := meta.Marshal(v)
+	if errors.Is(err, ErrType) {
+		err = fmt.Errorf("%w; an attribute is an array, or made of numbers, text, booleans, bytes, slices, maps and structs; store times as text", err)
+	}
+	return content, err
 }
 
 // attrError returns an error about an attribute.
