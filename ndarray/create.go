@@ -137,7 +137,7 @@ func createBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	if want, err := grid.ByteSize(l.geo.Items, l.geo.ItemSize); err != nil {
 		return nil, err
 	} else if len(data) != want {
-		return nil, fmt.Errorf("ndarray: %w: data has %d bytes, want %d for shape %v with items of %d bytes", ErrShape, len(data), want, shape, l.itemSize)
+		return nil, &lengthError{what: "data", have: int64(len(data)), want: int64(want), itemSize: l.itemSize, of: fmt.Sprint("shape ", shape)}
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
