@@ -372,7 +372,18 @@ func TestMismatches(t *testing.T) {
 	read(Fill(ctx, abc, inner{}), `no field "b"`)
 	read(try(Create(ctx, "", []int64{1}, []uintptr{1}, nil)), "uintptr has no dtype")
 	read(try(Create(ctx, "", []int64{1}, []any{1}, nil)), "interface {} has no dtype")
-	read(try(Create(ctx, "", []int64{1}, []struct{ F func() }{{}}, nil)), "func() has no dtype")
+	read(try(Create(ctx, "", []int64{1}, []struct{ F func() }{{}}, nil)), `field "F" is func(), which has no dtype; the tag b2:"-" omits it`)
+	read(try(Create(ctx, "", []int64{1}, []struct {
+		A int32
+		B any
+	}{{}}, nil)), `field "B" is interface {}, which has no dtype`)
+	read(try(Full(ctx, "", []int64{1}, struct{ In [2]struct{ A *string } }{}, nil)), `field "In.A" is *string, which has no dtype`)
+	read(try(Create(ctx, "", []int64{1}, []struct {
+		A struct{}
+	}{{}}, nil)), `field "A" is struct {}, which has no dtype: it has no exported fields`)
+	read(try(Read[int16](ctx, array("<i4"))), "every value of the dtype; AsType converts with loss")
+	read(Write(ctx, array("<i4"), []float64{1}), "<i4, not float64: the dtype does not have every value of the type; convert the values before writing")
+	read(try(Create(ctx, "", []int64{1}, []int64{1}, &CreateOptions{DType: "<i4"})), "not int64: the dtype does not have every value of the type; convert the values before writing")
 	read(try(Create(ctx, "", []int64{1}, []struct{}{{}}, nil)), "no exported fields")
 	read(try(Create(ctx, "", []int64{1}, []struct {
 		A int32
