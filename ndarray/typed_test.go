@@ -362,7 +362,15 @@ func TestMismatches(t *testing.T) {
 	read(try(Read[int](ctx, array("<u8"))), "items are <u8, not int")
 	read(try(Read[string](ctx, array("|V4"))), "items are |V4, not string")
 	read(try(Read[[4]byte](ctx, array("<f4"))), "items are <f4, not [4]uint8")
-	read(try(Read[string](ctx, array("|O8"))), "items are |O, not string")
+	stored, err := saved(array("<i8").Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := OpenBytes(stored, &OpenOptions{DType: "|O8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(try(Read[string](ctx, objects)), "items are |O, not string")
 	read(try(Read[Float16](ctx, array("<u2"))), "items are <u2, not ndarray.Float16")
 	read(try(Read[uint16](ctx, array("<f2"))), "items are <f2, not uint16")
 	read(try(Read[float64](ctx, array("<i8"))), "items are <i8, not float64")
