@@ -11,6 +11,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -70,13 +71,15 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) (*Fra
 		return nil, err
 	}
 	if f.opts.Locking && !f.opts.Sparse {
-		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); err != nil {
+		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); errors.Is(err, fs.ErrNotExist) {
+			return nil, &fs.PathError{Op: "create", Path: f.path, Err: errs.NoDirectory(f.path, err)}
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	if f.store, err = f.createStore(f.path); err != nil {
 		f.lock.Close()
-		return nil, err
+		return nil, errs.SeeURL(f.path, err)
 	}
 	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return f, err
@@ -96,7 +99,7 @@ func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) (*
 	case err != nil:
 		return nil, err
 	case size > 0 && !f.opts.Overwrite:
-		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.ErrExist))
+		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.SetOverwrite(errs.ErrExist)))
 	case size > 0:
 		if err := st.Truncate(0); err != nil {
 			return nil, err
@@ -113,18 +116,28 @@ func (f *Frame) checkFree() error {
 	case err != nil:
 		return err
 	case !f.opts.Overwrite:
-		return f.wrap("file", -1, errs.ErrExist)
+		taken := errs.ErrExist
+		if !fi.IsDir() || f.checkReplace() == nil {
+			taken = errs.SetOverwrite(taken)
+		}
+		return f.wrap("file", -1, taken)
 	case fi.IsDir():
-		fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err != nil {
-			fi, err = f.sys.Lstat(filepath.Join(f.path, layoutFile))
-		}
-		if err != nil || !fi.Mode().IsRegular() {
-			return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
-		}
+		return f.checkReplace()
+	}
+	return nil
+}
+
+// checkReplace returns an error unless the directory with the name of a new frame is a frame, which may be replaced.
+func (f *Frame) checkReplace() error {
+	fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err != nil {
+		fi, err = f.sys.Lstat(filepath.Join(f.path, layoutFile))
+	}
+	if err != nil || !fi.Mode().IsRegular() {
+		return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
 	}
 	return nil
 }
@@ -172,6 +185,11 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 	}
 	if err == nil && fill != nil {
 		err = fill(b)
+	}
+	if err == nil && !b.copied { // to copy chunks, the codec need not be available
+		if err = f.plugins.CheckEncoder(coder.Params(f.opts.Params)); err != nil {
+			err = f.wrap("header", -1, err)
+		}
 	}
 	if err == nil && f.opts.BlockTable {
 		err = b.addTable(task.Context(ctx))

@@ -24,6 +24,12 @@ type Trainer interface {
 	TrainDict(samples [][]byte, max int) []byte
 }
 
+// Checker is a codec that knows before it makes an encoder whether it can encode.
+type Checker interface {
+	// CheckEncoder returns errors.ErrUnsupported if the codec cannot encode with this parameter (compcode_meta).
+	CheckEncoder(meta uint8) error
+}
+
 // Of returns the traits of a codec: the result of its method Traits, or the zero value if it has no such method.
 func Of(c any) Traits {
 	if t, ok := c.(interface{ Traits() Traits }); ok {

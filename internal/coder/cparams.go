@@ -50,6 +50,8 @@ func (p Params) normal() (Params, error) {
 		p.Level = 0
 	}
 	switch {
+	case p.Codec != codec.FromCode(p.Codec.Code()):
+		return p, paramError("codec %d, want a constant of package codec or codec.FromCode(%d)", uint16(p.Codec), p.Codec.Code())
 	case p.TypeSize < 0 || p.TypeSize > MaxBlockSize:
 		return p, paramError("item size %d", p.TypeSize)
 	case p.BlockSize < 0 || p.BlockSize > MaxBlockSize:

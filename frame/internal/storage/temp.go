@@ -47,9 +47,15 @@ func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
 func newTemp(sys System, name string, noSync bool, create func(temp string) error) (Temp, error) {
 	for {
 		t := Temp{Sys: sys, Name: name, Temp: fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), NoSync: noSync}
-		if err := create(t.Temp); !errors.Is(err, fs.ErrExist) {
-			return t, err
+		err := create(t.Temp)
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		var named *fs.PathError
+		if errors.As(err, &named) { // the caller knows the final name
+			err = &fs.PathError{Op: "create", Path: name, Err: errs.NoDirectory(name, named.Err)}
+		}
+		return t, err
 	}
 }
 
@@ -138,7 +144,9 @@ func (t *Temp) replace() error {
 }
 
 // errExist returns the error for a new name that is taken.
-func (t *Temp) errExist() error { return &fs.PathError{Op: "create", Path: t.Name, Err: errs.ErrExist} }
+func (t *Temp) errExist() error {
+	return &fs.PathError{Op: "create", Path: t.Name, Err: errs.SetOverwrite(errs.ErrExist)}
+}
 
 // scratch is a temporary file.
 type scratch struct {
