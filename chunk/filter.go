@@ -9,21 +9,25 @@ import "github.com/goblosc/blosc2/internal/coder"
 //	Param() uint8          // parameter, as headers store it: -1 is 255
 //	String() string        // name as the command blosc2 spells it; a parameter other than 0 follows: "trunc_prec(12)"
 //
-// make and read it. For instance, []Filter{TruncPrec.With(12), Shuffle} rounds floats and then groups their bytes.
+// make and read it. For instance, []Filter{TruncPrec.With(12), Shuffle} shortens floats and then groups their bytes.
 // Encoding returns ErrParam for a parameter that does not fit the filter.
+//
+// A filter works on the bytes that the filter before it has written, and does not know the type of the items. So
+// TruncPrec, IntTrunc and NDMean must come first: after a filter that groups bytes they destroy the data. TruncPrec of
+// integers and IntTrunc of floats destroy it, too.
 type Filter = coder.Filter
 
 // The filters of the format. Numbers from 160 up are for user filters, see [UserFilter].
 const (
 	NoFilter   = coder.NoFilter   // an empty slot
-	Shuffle    = coder.Shuffle    // groups bytes of equal significance; parameter: number of streams, 0 = the type size
+	Shuffle    = coder.Shuffle    // groups bytes of equal significance; parameter: number of streams, 0 = item size
 	BitShuffle = coder.BitShuffle // groups bits of equal significance
 	Delta      = coder.Delta      // XOR with the first block of the chunk
 	TruncPrec  = coder.TruncPrec  // clears mantissa bits of floats; parameter: bits to keep, or if negative to clear
 	NDCell     = coder.NDCell     // groups the items of each cell of an N-dimensional block; parameter: edge of a cell
 	NDMean     = coder.NDMean     // replaces the items of each cell by their mean; parameter: edge of a cell
 	ByteDelta  = coder.ByteDelta  // differences of bytes, after Shuffle; parameter: number of streams, 0 = item size
-	IntTrunc   = coder.IntTrunc   // clears bits of integers; parameter: bits to keep, or if negative to clear
+	IntTrunc   = coder.IntTrunc   // clears low bits of integers; parameter: bits to keep, or if negative to clear
 )
 
 // BlockInfo describes the block that a filter works on:

@@ -245,6 +245,9 @@ func TestBucketErrors(t *testing.T) {
 			if !errors.Is(c.err, c.want) || bytes.Contains([]byte(c.err.Error()), []byte("secret")) {
 				t.Errorf("%s: %v, want %v", c.name, c.err, c.want)
 			}
+			if c.want == fs.ErrExist && !strings.HasSuffix(c.err.Error(), "; set Overwrite to replace it") {
+				t.Errorf("%s: %v", c.name, c.err)
+			}
 		}
 		func() {
 			defer func() {

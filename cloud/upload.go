@@ -239,7 +239,7 @@ func (w *upload) free(size int64) error {
 	}
 	there, err := w.b.Exists(w.ctx, w.key)
 	if err == nil && there {
-		err = fs.ErrExist
+		err = fmt.Errorf("%w; set Overwrite to replace it", fs.ErrExist)
 	}
 	return w.wrap(err)
 }

@@ -163,7 +163,7 @@ func (b *Bucket) writeError(key string, err error) error {
 	status := b.driver.Status(err)
 	// Azure has status 409.
 	if status == http.StatusPreconditionFailed || gcerrors.Code(err) == gcerrors.FailedPrecondition {
-		err = fmt.Errorf("%w: %w", err, fs.ErrExist)
+		err = fmt.Errorf("%w: %w; set Overwrite to replace it", err, fs.ErrExist)
 	} else {
 		err = b.wrap(err, false)
 	}

@@ -239,7 +239,7 @@ func TestBlockCodecParams(t *testing.T) {
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 8, 8}}, "", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 0}}, "at least 1 items", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: huge[:2]}, "too large", ""},
-		{ndlz, codec.Params{Level: 5, Meta: 5, TypeSize: 1, BlockShape: []int32{8, 8}}, "edge 5", "edge 5"},
+		{ndlz, codec.Params{Level: 5, Meta: 5, TypeSize: 1, BlockShape: []int32{8, 8}}, "set CodecMeta to 4 or 8", "edge 5"},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 8}, Dict: make([]byte, 500)}, "dictionary", ""},
 	}
 	for _, test := range tests {

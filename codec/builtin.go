@@ -37,11 +37,11 @@ var builtins = [...]builtin{
 	{id: NDLZ, name: "ndlz", format: FormatUser, newDecoder: newNDLZDecoder,
 		traits: codecs.Traits{Shaped: true}},
 	{id: ZFPAcc, name: "zfp_acc", format: FormatUser, newDecoder: zfpAccuracy.newDecoder,
-		traits: codecs.Traits{Shaped: true}},
+		traits: codecs.Traits{Shaped: true, Numbers: true}},
 	{id: ZFPPrec, name: "zfp_prec", format: FormatUser, newDecoder: zfpPrecision.newDecoder,
-		traits: codecs.Traits{Shaped: true}},
+		traits: codecs.Traits{Shaped: true, Numbers: true}},
 	{id: ZFPRate, name: "zfp_rate", format: FormatUser, newDecoder: zfpRate.newDecoder,
-		traits: codecs.Traits{Shaped: true}},
+		traits: codecs.Traits{Shaped: true, Numbers: true}},
 	{id: FromCode(36), name: "openhtj2k", format: FormatUser},
 	{id: FromCode(37), name: "grok", format: FormatUser},
 	{id: FromCode(38), name: "openzl", format: FormatUser},
@@ -60,9 +60,8 @@ func lookup(id ID) *builtin {
 func (b *builtin) ID() ID { return b.id }
 
 func (b *builtin) NewEncoder(p Params) (Encoder, error) {
-	newEncoder := b.newEncoder()
-	if newEncoder == nil {
-		return nil, fmt.Errorf("codec: %s: encoding: %w", b.name, errs.ErrUnsupported)
+	if err := b.CheckEncoder(p.Meta); err != nil {
+		return nil, err
 	}
 	if p.Level < 1 || p.Level > 9 {
 		return nil, fmt.Errorf("codec: %s: level %d, want 1 to 9: %w", b.name, p.Level, errs.ErrUnsupported)
@@ -70,7 +69,18 @@ func (b *builtin) NewEncoder(p Params) (Encoder, error) {
 	if p.Dict != nil && !b.traits.Dict {
 		return nil, fmt.Errorf("codec: %s: encoding with a dictionary: %w", b.name, errs.ErrUnsupported)
 	}
-	return newEncoder(p)
+	return b.newEncoder()(p)
+}
+
+// CheckEncoder implements codecs.Checker.
+func (b *builtin) CheckEncoder(meta uint8) error {
+	switch {
+	case b.newEncoder() == nil:
+		return fmt.Errorf("codec: %s: encoding: %w", b.name, errs.ErrUnsupported)
+	case b.id == NDLZ && !isCell(meta):
+		return fmt.Errorf("codec: %s: CodecMeta is %d; set CodecMeta to 4 or 8: %w", b.name, meta, errs.ErrUnsupported)
+	}
+	return nil
 }
 
 // newEncoder returns a function to be called with a valid level, and without a dictionary unless traits.Dict is set. It

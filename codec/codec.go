@@ -11,7 +11,9 @@ import (
 // compcode of BloscLZ is 0.
 type ID uint16
 
-// The codecs that the format knows. User codecs have the identifiers FromCode(160) to FromCode(255).
+// The codecs that the format knows. The package comment describes their levels and memory. User codecs have the
+// identifiers FromCode(160) to FromCode(255). From FromCode(32) up, numbers are reserved for codecs that are registered
+// with Blosc; a user codec may implement one of them, too.
 const (
 	Default ID = 0
 	BloscLZ ID = 0x100 + 0
@@ -20,10 +22,10 @@ const (
 	Snappy  ID = 0x100 + 3 // Blosc1 chunks only
 	Zlib    ID = 0x100 + 4
 	Zstd    ID = 0x100 + 5
-	NDLZ    ID = 0x100 + 32
-	ZFPAcc  ID = 0x100 + 33 // ZFP with a fixed accuracy
-	ZFPPrec ID = 0x100 + 34 // ZFP with a fixed precision
-	ZFPRate ID = 0x100 + 35 // ZFP with a fixed rate
+	NDLZ    ID = 0x100 + 32 // parameter: edge of a cell, 4 or 8
+	ZFPAcc  ID = 0x100 + 33 // lossy, for floats: the absolute error is at most 10 to the power of int8(parameter)
+	ZFPPrec ID = 0x100 + 34 // lossy, for floats: keeps as many bits of an item as the parameter says
+	ZFPRate ID = 0x100 + 35 // lossy, for floats: stores the percentage of a block that the parameter says
 )
 
 // FromCode returns the identifier of a compcode, the number that frame headers store.

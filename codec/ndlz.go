@@ -14,9 +14,6 @@ import (
 // The format also allows NDLZ for arrays of other dimensions. C-Blosc2 fails to compress their blocks. This encoder
 // stores them, which every reader understands.
 func newNDLZEncoder(p Params) (Encoder, error) {
-	if err := checkCell(p); err != nil {
-		return nil, err
-	}
 	if n := len(p.BlockShape); p.BlockShape != nil && n != 2 {
 		return storingEncoder{}, nil
 	}
@@ -27,19 +24,14 @@ func newNDLZEncoder(p Params) (Encoder, error) {
 }
 
 func newNDLZDecoder(p Params) (Decoder, error) {
-	if err := checkCell(p); err != nil {
-		return nil, err
+	if !isCell(p.Meta) {
+		return nil, fmt.Errorf("codec: ndlz: cells of edge %d, want 4 or 8: %w", p.Meta, errs.ErrUnsupported)
 	}
 	return ndlzDecoder{edge: int(p.Meta)}, nil
 }
 
-// checkCell checks the edge of the cells.
-func checkCell(p Params) error {
-	if p.Meta != 4 && p.Meta != 8 {
-		return fmt.Errorf("codec: ndlz: cells of edge %d, want 4 or 8: %w", p.Meta, errs.ErrUnsupported)
-	}
-	return nil
-}
+// isCell reports whether NDLZ has cells with this edge.
+func isCell(edge uint8) bool { return edge == 4 || edge == 8 }
 
 type ndlzEncoder struct {
 	edge, rows, cols int

@@ -66,7 +66,7 @@ func NewSet(user []Codec) (Set, error) {
 		}
 		id := c.ID()
 		if id < FromCode(firstUser) || id > FromCode(255) {
-			return Set{}, fmt.Errorf("codec: user codec with identifier %#x, want FromCode(%d) to FromCode(255): %w", uint16(id), firstUser, errs.ErrParam)
+			return Set{}, fmt.Errorf("codec: user codec with identifier ID(%d), want FromCode(%d) to FromCode(255): %w", uint16(id), firstUser, errs.ErrParam)
 		}
 		if s.find(id) != nil {
 			return Set{}, fmt.Errorf("codec: two codecs with compcode %d: %w", id.Code(), errs.ErrParam)

@@ -32,6 +32,7 @@ type Batch struct {
 	unfreed []freed // chunks to free when the state is released
 	done    bool
 	err     error // of an edit that failed halfway
+	copied  bool  // has chunks that were not compressed with the parameters of the frame
 
 	notes blocktable.Notes[entry] // for a block table, or nil
 
@@ -128,6 +129,7 @@ func (b *Batch) examine(c []byte, built *coder.Header, n int) (h coder.Header, e
 		h = *built
 	} else {
 		h, err = coder.ParseHeader(c, int64(len(c)))
+		b.copied = b.copied || err == nil && h.Special() == chunk.Regular && !h.Stored()
 	}
 	switch {
 	case err != nil:

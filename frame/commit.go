@@ -27,7 +27,7 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	case !f.beginBatch():
 		return nil, f.errClosed()
 	case !f.writable:
-		return nil, f.error(ErrReadOnly)
+		return nil, f.error(f.readOnly())
 	case f.broken != nil:
 		return nil, f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
 	}
@@ -40,6 +40,17 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	}
 	begun = true
 	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
+}
+
+// readOnly returns ErrReadOnly with what to do instead.
+func (f *Frame) readOnly() error {
+	switch {
+	case f.fixed: // chunks are written with Regions
+		return ErrReadOnly
+	case f.path == "":
+		return fmt.Errorf("%w; copy it to edit it", ErrReadOnly)
+	}
+	return fmt.Errorf("%w; open it with Edit", ErrReadOnly)
 }
 
 // Commit publishes the edits of the batch as the new state of the frame, and ends the batch. If it returns an error,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -72,13 +73,15 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) (*Fra
 		return nil, err
 	}
 	if f.opts.Locking && !f.opts.Sparse {
-		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); err != nil {
+		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); errors.Is(err, fs.ErrNotExist) {
+			return nil, &fs.PathError{Op: "create", Path: f.path, Err: errs.NoDirectory(f.path, err)}
+		} else if err != nil {
 			return nil, err
 		}
 	}
 	if f.store, err = f.createStore(f.path); err != nil {
 		f.lock.Close()
-		return nil, err
+		return nil, errs.SeeURL(f.path, err)
 	}
 	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return f, err
@@ -98,7 +101,7 @@ func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) (*
 	case err != nil:
 		return nil, err
 	case size > 0 && !f.opts.Overwrite:
-		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.ErrExist))
+		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.SetOverwrite(errs.ErrExist)))
 	case size > 0:
 		if err := st.Truncate(0); err != nil {
 			return nil, err
@@ -116,17 +119,26 @@ func (f *Frame) checkFree() error {
 	case err != nil:
 		return err
 	case !f.opts.Overwrite:
-		return f.wrap("file", -1, errs.ErrExist)
-	case !fi.IsDir():
-		return nil
+		taken := errs.ErrExist
+		if !fi.IsDir() || f.checkReplace(fi) == nil {
+			taken = errs.SetOverwrite(taken)
+		}
+		return f.wrap("file", -1, taken)
+	case fi.IsDir():
+		return f.checkReplace(fi)
 	}
+	return nil
+}
+
+// checkReplace returns an error unless the directory with the name of a new frame is a frame, which may be replaced.
+func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
 		var is fs.FileInfo
 		if is, err = f.sys.Lstat(filepath.Join(f.path, name)); err == nil && is.Mode().IsRegular() {
 			return nil
 		}
 	}
-	if now, e := f.sys.Lstat(f.path); e != nil || !f.sys.Same(fi, now) {
+	if now, e := f.sys.Lstat(f.path); e != nil || !f.sys.Same(dir, now) {
 		return f.checkFree() // another process has replaced the directory
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -184,6 +196,11 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 	}
 	if err == nil && fill != nil {
 		err = fill(b)
+	}
+	if err == nil && !b.copied { // to copy chunks, the codec need not be available
+		if err = f.plugins.CheckEncoder(coder.Params(f.opts.Params)); err != nil {
+			err = f.wrap("header", -1, err)
+		}
 	}
 	if err == nil && f.opts.BlockTable {
 		err = b.addTable(task.Context(ctx))

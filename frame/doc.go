@@ -5,7 +5,7 @@
 //
 // Create a frame and append chunks. Each Append is one commit. When it returns, the disk has the frame:
 //
-//	f, err := frame.Create(ctx, "log.b2frame", nil)
+//	f, err := frame.Create(ctx, "log.b2frame", &frame.CreateOptions{Params: chunk.Params{Codec: codec.LZ4, TypeSize: 8}})
 //	defer f.Close()
 //	err = f.Append(ctx, data)
 //

@@ -421,7 +421,7 @@ func (f *Frame) createObjects(ctx context.Context, nbytes int64, o *CreateOption
 
 // layOut writes the layout. If the objects of a frame exist, it returns fs.ErrExist, or removes them.
 func (r *Regions) layOut(ctx context.Context, layout []byte, overwrite bool) error {
-	exists := r.f.wrap("objects", -1, errs.ErrExist)
+	exists := r.f.wrap("objects", -1, errs.SetOverwrite(errs.ErrExist))
 	var old []string
 	for name, err := range r.objects.List(ctx) {
 		if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -78,7 +79,7 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 		}
 		fi, err := sys.Stat(f.path)
 		if err != nil {
-			return nil, err
+			return nil, errs.SeeURL(name, err)
 		}
 		if f, err = f.openKind(ctx, fi.IsDir(), p == placeEdit); err == nil {
 			return f, nil
@@ -493,9 +494,10 @@ func (f *Frame) allocLimit(n int64) int64 {
 	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
 }
 
-// copiesFrom gives the frame of the batch a limit if it gets chunks of a frame that has one: what these claim is as
-// little trusted as before.
+// copiesFrom notes that the batch gets chunks of f. The frame of the batch gets a limit if f has one: what the chunks
+// claim is as little trusted as before.
 func (b *Batch) copiesFrom(f *Frame) {
+	b.copied = true
 	if !f.trusted.Load() {
 		b.f.trusted.Store(false)
 	}

@@ -91,7 +91,7 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	path := filepath.Clean(f.path)
 	root, temp, err := storage.CreateTempDir(f.sys, path, f.opts.NoSync)
 	if err != nil {
-		return nil, err
+		return nil, errs.SeeURL(name, err)
 	}
 	temp.New, temp.MayReplace = !o.Overwrite, f.checkFree
 	d := &sparse{sys: f.sys, root: root, dir: path, index: layoutFile, temp: temp, noSync: f.opts.NoSync, scanned: true}
@@ -169,7 +169,7 @@ func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, er
 		r.objects, r.files = o.Objects, o.Objects
 	} else {
 		if r.root, err = sys.OpenRoot(f.path); err != nil {
-			return nil, err
+			return nil, errs.SeeURL(name, err)
 		}
 		r.files = storage.Files{Root: r.root}
 	}

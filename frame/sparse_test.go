@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -182,6 +183,9 @@ func TestCreate(t *testing.T) {
 		must(t, os.Mkdir(filepath.Join(dir, "other"), 0o777))
 		if _, err := Create(t.Context(), filepath.Join(dir, "other"), &CreateOptions{Overwrite: true}); !errors.Is(err, fs.ErrExist) {
 			t.Error("a folder that is no frame:", err)
+		}
+		if _, err := Create(t.Context(), filepath.Join(dir, "other"), nil); !errors.Is(err, fs.ErrExist) || strings.Contains(err.Error(), "Overwrite") {
+			t.Error("a folder that Overwrite does not replace:", err)
 		}
 	}
 	for _, o := range []*options{{Concurrency: -1}, {ChunkSize: -1}, {ChunkSize: chunk.MaxBytes + 1}, {Params: chunk.Params{TypeSize: -1}}} {

@@ -3,6 +3,7 @@ package meta
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -57,7 +58,7 @@ func Marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := &encoder{enc: msgpack.NewEncoder(&buf)}
 	if err := e.encode(reflect.ValueOf(v), 0); err != nil {
-		return nil, fmt.Errorf("meta: marshal %T: %w", v, err)
+		return nil, fmt.Errorf("meta: marshal: %w", err)
 	}
 	return buf.Bytes(), nil
 }
@@ -165,7 +166,7 @@ func (e *encoder) list(v reflect.Value, depth int) error {
 	}
 	for i := range v.Len() {
 		if err := e.encode(v.Index(i), depth+1); err != nil {
-			return err
+			return inside("element", i, err)
 		}
 	}
 	return nil
@@ -180,13 +181,21 @@ func (e *encoder) entries(m Map, depth int) error {
 	}
 	for _, entry := range m {
 		if err := e.encode(reflect.ValueOf(entry.Key), depth+1); err != nil {
-			return err
+			return inside("key", entry.Key, err)
 		}
 		if err := e.encode(reflect.ValueOf(entry.Value), depth+1); err != nil {
-			return err
+			return inside("value of key", entry.Key, err)
 		}
 	}
 	return nil
+}
+
+// inside adds the part of a value to the error for a value without an encoding. Other errors are not about one part.
+func inside(part string, of any, err error) error {
+	if !errors.Is(err, ErrType) {
+		return err
+	}
+	return fmt.Errorf("%s %v: %w", part, of, err)
 }
 
 // goMap encodes a map with sorted keys.
@@ -201,7 +210,7 @@ func (e *encoder) goMap(v reflect.Value, depth int) error {
 	for _, k := range v.MapKeys() {
 		start := codes.Len()
 		if err := sub.encode(k, depth+1); err != nil {
-			return err
+			return inside("key", k, err)
 		}
 		keys = append(keys, key{k, start, codes.Len()})
 	}
@@ -225,7 +234,7 @@ func (e *encoder) goMap(v reflect.Value, depth int) error {
 			return err
 		}
 		if err := e.encode(v.MapIndex(k.value), depth+1); err != nil {
-			return err
+			return inside("value of key", k.value, err)
 		}
 	}
 	return nil
@@ -245,7 +254,7 @@ func (e *encoder) structure(v reflect.Value, depth int) error {
 			return err
 		}
 		if err := e.encode(v.Field(f.index), depth+1); err != nil {
-			return err
+			return inside("field", f.name, err)
 		}
 	}
 	return nil

@@ -278,6 +278,13 @@ func TestMarshalErrors(t *testing.T) {
 			t.Errorf("%s: %x, %v, want %v", c.what, b, err, c.want)
 		}
 	}
+	_, err := Marshal([]any{map[string]any{"x": struct{ F func() }{func() {}}}})
+	if want := "meta: marshal: element 0: value of key x: field F: func() has no encoding: wrong type"; err.Error() != want {
+		t.Errorf("%v, want %v", err, want)
+	}
+	if _, err = Marshal(loop); len(err.Error()) > 100 {
+		t.Errorf("a long message: %v", err)
+	}
 }
 
 func TestUnmarshalErrors(t *testing.T) {

@@ -413,7 +413,8 @@ func (a *Array) Save(ctx context.Context, w io.Writer) (int64, error) { return a
 // other readers, and for the errors.
 func (a *Array) Compact(ctx context.Context) error { return a.f.Compact(ctx) }
 
-// String describes the array in one line, for fmt.Println: shape, dtype, partition, codec and compression ratio.
+// String describes the array in one line, for fmt.Println: shape, dtype, partition, codec, filters and compression
+// ratio.
 func (a *Array) String() string {
 	info := a.f.Info()
 	if info.TypeSize == 0 { // the zero Info
@@ -421,11 +422,21 @@ func (a *Array) String() string {
 	}
 	p := info.Params
 	var b strings.Builder
-	fmt.Fprintf(&b, "%v %s, chunks %v, blocks %v, %s level %d", a.Shape(), a.dtype, a.Chunks(), a.Blocks(), p.Codec, p.Level)
+	fmt.Fprintf(&b, "%v %s, chunks %v, blocks %v, ", a.Shape(), a.dtype, a.Chunks(), a.Blocks())
+	if p.Level == codec.NoCompression {
+		b.WriteString("uncompressed")
+	} else {
+		fmt.Fprintf(&b, "%s level %d", p.Codec, p.Level)
+	}
+	for _, f := range p.Filters {
+		if f.Code() != chunk.NoFilter.Code() {
+			fmt.Fprintf(&b, ", %v", f)
+		}
+	}
 	n := a.NBytes()
 	fmt.Fprintf(&b, ", %d bytes", n)
 	if c := info.CBytes; c > 0 {
-		fmt.Fprintf(&b, " stored in %d, ratio %.1f", c, float64(n)/float64(c))
+		fmt.Fprintf(&b, " in %d, ratio %.1f", c, float64(n)/float64(c))
 	}
 	return b.String()
 }

@@ -6,12 +6,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -232,6 +235,84 @@ func TestAttrs(t *testing.T) {
 	}
 }
 
+// TestAttrMessages checks that errors about attributes name the attribute, and what is wrong in a value.
+func TestAttrMessages(t *testing.T) {
+	a, err := Create(ctx, "", []int64{1}, []int32{1}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const allowed = ": wrong type; an attribute is an array, or made of numbers, text, booleans, bytes, slices, maps and structs; " +
+		"store times as text"
+	for _, c := range []struct {
+		v    any
+		part string
+	}{
+		{time.Now(), `attribute "x": meta: marshal: time.Time has no exported fields` + allowed},
+		{map[string]any{"k": time.Now()}, "value of key k: time.Time has no exported fields" + allowed},
+		{map[string]any{"k": a}, "value of key k: ndarray.Array has no exported fields" + allowed},
+		{[]any{1, a}, "element 1: ndarray.Array has no exported fields" + allowed},
+		{make(chan int), "chan int has no encoding" + allowed},
+		{meta.Map{{Key: 5, Value: struct{ V complex64 }{1}}}, "value of key 5: field V: complex64 has no encoding" + allowed},
+	} {
+		wantMessage(t, a.SetAttr(ctx, "x", c.v), ErrType, c.part)
+		_, err := Zeros(ctx, "", []int64{1}, "<i4", &CreateOptions{Attrs: map[string]any{"x": c.v}})
+		wantMessage(t, err, ErrType, `attribute "x": `)
+		wantMessage(t, err, ErrType, c.part)
+	}
+	const missing = "frame: attribute nope: not found"
+	wantMessage(t, a.Attr("nope", new(int)), fs.ErrNotExist, missing)
+	wantMessage(t, a.DeleteAttr(ctx, "nope"), fs.ErrNotExist, missing)
+	wantMessage(t, a.SetAttr(ctx, "b2crc32c", 1), ErrParam, "frame: attribute b2crc32c: ")
+	if err := a.Attr("nope", new(int)); strings.Contains(err.Error(), "metalayer") {
+		t.Error(err)
+	}
+}
+
+// TestLengthMessages checks that the error for a slice of the wrong length counts items if the caller passed items.
+func TestLengthMessages(t *testing.T) {
+	a, err := Create(ctx, "", []int64{2, 3}, make([]int32, 6), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := Slice(a, At(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const whole = "want 6 for a selection of shape [2 3]"
+	inBytes := whole[:5] + "24" + whole[6:] + " with items of 4 bytes"
+	for _, n := range []int{0, 5, 7} {
+		has := fmt.Sprintf("invalid shape: buffer has %d items, ", n)
+		wantMessage(t, ReadInto(ctx, a, make([]int32, n)), ErrShape, has+whole)
+		wantMessage(t, ReadInto(ctx, a, make([]int64, n)), ErrShape, has+whole)
+		wantMessage(t, Write(ctx, a, make([]int32, n)), ErrShape, has+whole)
+		wantMessage(t, Write(ctx, a, make([]int8, n)), ErrShape, has+whole)
+		wantMessage(t, ReadInto(ctx, v, make([]int32, n)), ErrShape, has+"want 3 for a selection of shape [3]")
+		wantMessage(t, Write(ctx, v, make([]int32, n)), ErrShape, has+"want 3 for a selection of shape [3]")
+		bytes := make([]byte, 4*n)
+		wantMessage(t, a.ReadBytes(ctx, bytes), ErrShape, fmt.Sprintf("buffer has %d bytes, %s", 4*n, inBytes))
+		wantMessage(t, a.WriteBytes(ctx, bytes), ErrShape, fmt.Sprintf("buffer has %d bytes, %s", 4*n, inBytes))
+		_, err := Create(ctx, "", []int64{2, 3}, make([]int16, n), nil)
+		wantMessage(t, err, ErrShape, fmt.Sprintf("data has %d items, want 6 for shape [2 3]", n))
+		_, err = Create(ctx, "", []int64{2, 3}, slices.Repeat([]string{"a"}, n), nil)
+		wantMessage(t, err, ErrShape, fmt.Sprintf("data has %d items, want 6 for shape [2 3]", n))
+		_, err = CreateBytes(ctx, "", []int64{2, 3}, "<i4", bytes, nil)
+		wantMessage(t, err, ErrShape, fmt.Sprintf("data has %d bytes, want 24 for shape [2 3] with items of 4 bytes", 4*n))
+		if n > 0 {
+			wantMessage(t, Append(ctx, a, 0, make([]int16, n)), ErrShape, fmt.Sprintf("data has %d items, want a multiple of 3 for axis 0", n))
+			wantMessage(t, Insert(ctx, a, 1, 0, make([]int32, n)), ErrShape, fmt.Sprintf("data has %d items, want a multiple of 2 for axis 1", n))
+			wantMessage(t, a.AppendBytes(ctx, 0, bytes), ErrShape, fmt.Sprintf("data has %d bytes, want a multiple of 12 for axis 0", 4*n))
+		}
+	}
+	_, err = FromSeq(ctx, "", []int64{2, 3}, slices.Values([]int32{1, 2, 3, 4}), nil)
+	wantMessage(t, err, ErrShape, "input ends after 4 items, too few for shape [2 3]: unexpected EOF")
+	r, err := CreateRegions(ctx, filepath.Join(t.TempDir(), "r"), []int64{2, 3}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	wantMessage(t, Write(ctx, r, []int32{1}), ErrShape, "buffer has 1 items, "+whole)
+}
+
 // TestInfo describes arrays and views in a line, and checks them.
 func TestInfo(t *testing.T) {
 	ctx := context.Background()
@@ -240,13 +321,13 @@ func TestInfo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := a.String(), "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, 400 bytes"; got != want {
+	if got, want := a.String(), "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, shuffle, 400 bytes"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	if err := Write(ctx, a, []int16{1, 2, 3}, At(0), Span(0, 3)); err != nil {
 		t.Fatal(err)
 	}
-	if got := a.String(); !strings.HasPrefix(got, "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, 400 bytes stored in ") || !strings.Contains(got, "ratio ") {
+	if got := a.String(); !strings.HasPrefix(got, "[20 10] <i2, chunks [10 10], blocks [5 5], zstd level 5, shuffle, 400 bytes in ") || !strings.Contains(got, "ratio ") {
 		t.Errorf("%q", got)
 	}
 	v, err := Slice(a, At(0))
@@ -271,6 +352,82 @@ func TestInfo(t *testing.T) {
 	if got, want := a.String(), "[20 10] <i2, closed"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+}
+
+// TestReadOnlyMessage checks that the error for an edit of something that is open for reading names the way to edit it.
+func TestReadOnlyMessage(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := Create(ctx, name, []int64{4}, []int32{1, 2, 3, 4}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := saved(a.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	a, err = Open(ctx, name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	const want = "a.b2nd: opened for reading only; open it with Edit"
+	wantMessage(t, Write(ctx, a, []int32{1, 2, 3, 4}), ErrReadOnly, want)
+	wantMessage(t, a.SetAttr(ctx, "x", 1), ErrReadOnly, want)
+	wantMessage(t, a.Frame().Append(ctx, nil), ErrReadOnly, want)
+	wantMessage(t, a.Frame().Compact(ctx), ErrReadOnly, want)
+	m, err := OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantMessage(t, Fill(ctx, m, int32(1)), ErrReadOnly, "frame: opened for reading only; copy it to edit it")
+}
+
+// TestURLNames checks that the error for a URL in place of the name of a file names the package that reads it. A file
+// may have such a name.
+func TestURLNames(t *testing.T) {
+	const remote, cloud = "; see package frame/remote for URLs", "; see module cloud for buckets"
+	for name, part := range map[string]string{
+		"http://x/y.b2nd": remote, "https://x/y.b2nd?a=b": remote, "s3://x/y.b2nd": cloud, "gs://x/y.b2nd": cloud,
+		"azblob://x/y.b2nd": cloud,
+	} {
+		_, err := Open(ctx, name, nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+		_, err = Edit(ctx, name, nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+		_, err = OpenRegions(ctx, name, nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+		_, err = Zeros(ctx, name, []int64{1}, "<i4", nil)
+		wantMessage(t, err, fs.ErrNotExist, part)
+	}
+	for _, name := range []string{"none.b2nd", "file:///none/x.b2nd", "a/x://y"} {
+		if _, err := Open(ctx, name, nil); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), "; see") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	t.Chdir(t.TempDir())
+	if err := os.MkdirAll("http:/x", 0o777); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Zeros(ctx, "http://x/y.b2nd", []int64{1}, "<i4", nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(ctx, "http://x/y.b2nd", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMissingDirectory checks that the error for a new file in a directory that does not exist names both.
+func TestMissingDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	name := filepath.Join(dir, "a.b2nd")
+	want := fmt.Sprintf("create %s: directory %s does not exist", name, dir)
+	for _, o := range []*CreateOptions{nil, {Sparse: true}, {Locking: true}, {Locking: true, Sparse: true}} {
+		_, err := Zeros(ctx, name, []int64{1}, "<i4", o)
+		wantMessage(t, err, fs.ErrNotExist, want)
+	}
+	_, err := CreateRegions(ctx, name, []int64{1}, "<i4", nil)
+	wantMessage(t, err, fs.ErrNotExist, want)
 }
 
 // TestSameErrors checks that the packages export one value for each kind of failure.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -24,7 +25,7 @@ func (a *Array) Attrs() []string { return a.f.VLMetaNames() }
 func (a *Array) Attr(name string, v any) error {
 	content, err := a.f.VLMeta(name)
 	if err != nil {
-		return err
+		return storedAttrError(name, err)
 	}
 	if to, ok := v.(**Array); ok {
 		var inner *Array
@@ -75,7 +76,7 @@ func (b *Batch) SetAttr(ctx context.Context, name string, v any) error {
 	if err != nil {
 		return attrError(name, err)
 	}
-	return b.b.SetVLMeta(name, content)
+	return storedAttrError(name, b.b.SetVLMeta(name, content))
 }
 
 // stored returns a copy of the array as an attribute.
@@ -103,5 +104,15 @@ func (b *Batch) DeleteAttr(_ context.Context, name string) error {
 	if b.err != nil {
 		return b.err
 	}
-	return b.b.DeleteVLMeta(name)
+	return storedAttrError(name, b.b.DeleteVLMeta(name))
+}
+
+// storedAttrError returns an error of the frame about an attribute, which is a variable-length metalayer there.
+func storedAttrError(name string, err error) error {
+	if e, ok := err.(*frame.Error); ok && e.Part == "variable-length metalayer "+name {
+		about := *e
+		about.Part = "attribute " + name
+		return &about
+	}
+	return err
 }

@@ -92,7 +92,7 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 				return nil
 			}
 		}
-		return f.short(int64(n + len(values)*size))
+		return fmt.Errorf("ndarray: %w: input ends after %d items, too few for shape %v: %w", ErrShape, taken, l.rec.Shape, io.ErrUnexpectedEOF)
 	})
 }
 

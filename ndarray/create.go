@@ -3,6 +3,7 @@ package ndarray
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,8 +19,8 @@ import (
 
 // Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse
 // is set, or "" for an array in memory. shape is the number of items along each axis. dtype is a NumPy dtype such as
-// "<f4" or "[('a', '<i4'), ('b', '<f8')]". The array is open for writing. The error wraps ErrShape, ErrType, ErrParam,
-// ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
+// "<f4" or "[('a', '<i4'), ('b', '<f8')]", but without Python objects. The array is open for writing. The error wraps
+// ErrShape, ErrType, ErrParam, ErrTooLarge or fs.ErrExist, or is an error of the frame or of ctx.
 //
 // In place of numpy.zeros_like(r), call Zeros(ctx, name, r.Shape(), r.DType().String(), r.CreateOptions()). numpy.empty
 // is Zeros, and numpy.ones is Full.
@@ -124,6 +125,9 @@ func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	if o != nil && o.DType != "" {
 		return nil, errTwoDTypes()
 	}
+	if err := checkObjects(dtype); err != nil {
+		return nil, err
+	}
 	return createBytes(ctx, name, shape, dtype, data, o)
 }
 
@@ -136,7 +140,7 @@ func createBytes(ctx context.Context, name string, shape []int64, dtype string, 
 	if want, err := grid.ByteSize(l.geo.Items, l.geo.ItemSize); err != nil {
 		return nil, err
 	} else if len(data) != want {
-		return nil, fmt.Errorf("ndarray: %w: data has %d bytes, want %d for shape %v with items of %d bytes", ErrShape, len(data), want, shape, l.itemSize)
+		return nil, &lengthError{what: "data", have: int64(len(data)), want: int64(want), itemSize: l.itemSize, of: fmt.Sprint("shape ", shape)}
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
@@ -164,7 +168,25 @@ func newGivenLayout(ctx context.Context, name string, shape []int64, dtype strin
 	if o != nil && o.DType != "" {
 		return nil, errTwoDTypes()
 	}
+	if err := checkObjects(dtype); err != nil {
+		return nil, err
+	}
 	return newLayout(ctx, name, shape, dtype, o)
+}
+
+// checkObjects returns ErrType for a dtype with Python objects: their items are addresses in the memory of a process.
+func checkObjects(dtype string) error {
+	d, err := meta.ParseDType(dtype)
+	if err != nil || !hasObjects(&d) { // newLayout returns the error
+		return nil
+	}
+	return fmt.Errorf("ndarray: %w: dtype %s has Python objects, which cannot be stored; see package frame/store/objects", ErrType, dtype)
+}
+
+// hasObjects reports whether items of a dtype have Python objects.
+func hasObjects(d *DType) bool {
+	return d.Kind == 'O' || d.Elem != nil && hasObjects(d.Elem) ||
+		slices.ContainsFunc(d.Fields, func(f meta.Field) bool { return hasObjects(&f.Type) })
 }
 
 // errTwoDTypes returns the error for a dtype that is set twice.
@@ -270,7 +292,11 @@ func marshalAttr(ctx context.Context, v any) ([]byte, error) {
 	if x, ok := v.(attrValue); ok {
 		return x.stored(ctx)
 	}
-	return meta.Marshal(v)
+	content, err := meta.Marshal(v)
+	if errors.Is(err, ErrType) {
+		err = fmt.Errorf("%w; an attribute is an array, or made of numbers, text, booleans, bytes, slices, maps and structs; store times as text", err)
+	}
+	return content, err
 }
 
 // attrError returns an error about an attribute.

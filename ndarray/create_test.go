@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -307,9 +308,10 @@ func TestCreateErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.Close()
-		if _, err := Zeros(ctx, name, two, "<i4", o); !errors.Is(err, fs.ErrExist) {
-			t.Errorf("created again: %v", err)
-		}
+		_, err = Zeros(ctx, name, two, "<i4", o)
+		wantMessage(t, err, fs.ErrExist, "already exists; set Overwrite to replace it")
+		_, err = CreateRegions(ctx, name, two, "<i4", nil)
+		wantMessage(t, err, fs.ErrExist, "already exists; set Overwrite to replace it")
 		o.Overwrite = true
 		a, err = Zeros(ctx, name, []int64{5}, "<i4", o)
 		if err != nil || a.Size() != 5 {
@@ -352,6 +354,131 @@ func TestCreateWithDictionary(t *testing.T) {
 		if size[true] > size[false]*9/10 {
 			t.Errorf("%v: %d bytes with dictionaries, %d without", id, size[true], size[false])
 		}
+	}
+}
+
+// TestPythonObjects checks that new arrays cannot have Python objects. Existing ones are read and copied as before.
+func TestPythonObjects(t *testing.T) {
+	one := []int64{1}
+	for _, dtype := range []string{"O", "|O8", "[('a', '<i4'), ('b', 'O')]", "[('a', [('b', '|O', (2,))])]"} {
+		const part = "has Python objects, which cannot be stored; see package frame/store/objects"
+		d, err := meta.ParseDType(dtype)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items := make([]byte, d.Size)
+		_, err = Zeros(ctx, "", one, dtype, nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = FullBytes(ctx, "", one, dtype, items, nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = CreateBytes(ctx, "", one, dtype, items, nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = FromReader(ctx, "", one, dtype, bytes.NewReader(items), nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = CreateRegions(ctx, filepath.Join(t.TempDir(), "a"), one, dtype, nil)
+		wantMessage(t, err, ErrType, part)
+
+		raw, err := Zeros(ctx, "", one, fmt.Sprintf("|V%d", d.Size), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Copy(ctx, "", raw, &CreateOptions{DType: dtype})
+		wantMessage(t, err, ErrType, part)
+		l, err := newLayout(ctx, "", one, dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := l.create(ctx, "", func(b *frame.Batch) error { return b.Engine().FillSpecial(l.geo.ChunkBytes, chunk.Zeros) })
+		if err == nil {
+			a, err = Copy(ctx, "", a, nil)
+		}
+		if err != nil || a.DType().String() != d.String() {
+			t.Fatalf("%s: %v, %v", dtype, a, err)
+		}
+		if err := a.ReadBytes(ctx, items); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, dtype := range []string{"<f16", ">c32"} { // long double and its complex numbers are bytes
+		if _, err := Zeros(ctx, "", one, dtype, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestCreateCodec checks that a new array cannot have a codec that compresses nothing: one that the options do not
+// hold, one that only decodes, and NDLZ without the edge of its cells.
+func TestCreateCodec(t *testing.T) {
+	shape, ones := []int64{20, 20}, slices.Repeat([]int8{1}, 400)
+	for _, c := range []struct {
+		o    CreateOptions
+		is   error
+		part string
+	}{
+		{CreateOptions{Codec: 6}, ErrParam, "codec 6, want a constant of package codec or codec.FromCode(6)"},
+		{CreateOptions{Codec: 255}, ErrParam, "codec 255, want"},
+		{CreateOptions{Codec: 513}, ErrParam, "codec 513, want a constant of package codec"},
+		{CreateOptions{Codec: codec.FromCode(6)}, errors.ErrUnsupported, "compcode 6"},
+		{CreateOptions{Codec: codec.FromCode(36)}, errors.ErrUnsupported, "openhtj2k (compcode 36)"},
+		{CreateOptions{Codec: codec.FromCode(200)}, errors.ErrUnsupported, "compcode 200): unsupported; add it to Codecs"},
+		{CreateOptions{Codec: codec.FromCode(200), Codecs: []codec.Codec{sleeping{}}, Level: 10}, ErrParam, "level 10"},
+		{CreateOptions{Codec: codec.Snappy}, errors.ErrUnsupported, "snappy: encoding"},
+		{CreateOptions{Codec: codec.NDLZ}, errors.ErrUnsupported, "CodecMeta is 0; set CodecMeta to 4 or 8"},
+		{CreateOptions{Codec: codec.NDLZ, CodecMeta: 5}, errors.ErrUnsupported, "CodecMeta is 5; set CodecMeta to 4 or 8"},
+	} {
+		dir := t.TempDir()
+		_, err := Create(ctx, "", shape, ones, &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = Create(ctx, "", []int64{1, 1}, []int8{1}, &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = Zeros(ctx, filepath.Join(dir, "a"), shape, "|i1", &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = Full(ctx, "", shape, int8(1), &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = CreateRegions(ctx, filepath.Join(dir, "r"), shape, "|i1", &c.o)
+		wantMessage(t, err, c.is, c.part)
+		_, err = frame.Create(ctx, "", &frame.CreateOptions{Params: c.o.params(), Codecs: c.o.Codecs})
+		wantMessage(t, err, c.is, c.part)
+		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+			t.Errorf("%v: remaining files: %v, %v", c.o.Codec, left, err)
+		}
+	}
+}
+
+// TestCopyCodec copies chunks of a codec that is not available. They are not decoded.
+func TestCopyCodec(t *testing.T) {
+	code := codec.FromCode(200)
+	o := &CreateOptions{Chunks: []int64{100}, Codec: code, Codecs: []codec.Codec{&savingCodec{}}, Filters: []chunk.Filter{}}
+	a, err := Create(ctx, "", []int64{200}, count(200), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := saved(a.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func() (*Array, error){
+		"Copy":   func() (*Array, error) { return Copy(ctx, "", a, nil) },
+		"Concat": func() (*Array, error) { return Concat(ctx, "", 0, []Reader{a, a}, nil) },
+	} {
+		c, err := make()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := c.CreateOptions().Codec; got != code {
+			t.Errorf("%s: codec %v, want %v", name, got, code)
+		}
+	}
+	c, err := chunk.Encode(nil, slices.Repeat([]byte("ab"), 500), chunk.Params{Codec: codec.LZ4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.AppendRaw(ctx, c) }, &frame.CreateOptions{Params: chunk.Params{Codec: code}})
+	if err != nil || f.Info().Params.Codec != code {
+		t.Errorf("AppendRaw: %v", err)
 	}
 }
 
@@ -418,5 +545,37 @@ func TestMeanWideCells(t *testing.T) {
 			t.Errorf("blocks %v: %v, want the mean %v", c.blocks, got[0], want)
 		}
 		a.Close()
+	}
+}
+
+// TestCreateZFP leaves the filters of a ZFP codec to the library, and sets some that ZFP cannot follow.
+func TestCreateZFP(t *testing.T) {
+	ctx := t.Context()
+	data := make([]float64, 64*64)
+	for i := range data {
+		data[i] = math.Sin(float64(i) / 100)
+	}
+	// The parameter is an int8: the error is at most 10 to the power of -3.
+	a, err := Create(ctx, "", []int64{64, 64}, data, &CreateOptions{Codec: codec.ZFPAcc, CodecMeta: 253})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read[float64](ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range got {
+		if math.Abs(x-data[i]) > 1e-3 {
+			t.Fatalf("item %d: %v, want %v", i, x, data[i])
+		}
+	}
+	if s := a.String(); !strings.Contains(s, "zfp_acc level 5, 32768 bytes") {
+		t.Errorf("%s: want no filter", s)
+	}
+	for _, f := range []chunk.Filter{chunk.Shuffle, chunk.BitShuffle, chunk.Delta, chunk.ByteDelta} {
+		o := &CreateOptions{Codec: codec.ZFPRate, CodecMeta: 50, Filters: []chunk.Filter{f}}
+		if _, err := Create(ctx, "", []int64{64, 64}, data, o); !errors.Is(err, ErrParam) {
+			t.Errorf("%v: %v, want ErrParam", f, err)
+		}
 	}
 }

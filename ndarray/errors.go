@@ -1,6 +1,10 @@
 package ndarray
 
-import "github.com/goblosc/blosc2/internal/errs"
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/internal/errs"
+)
 
 // The errors of this package wrap one of these errors, or one of the standard library: fs.ErrExist for the creation of
 // an array where a file or directory already exists, fs.ErrNotExist for a file or attribute that does not exist,
@@ -35,3 +39,39 @@ var (
 	// invalid.
 	ErrValue = errs.ErrValue
 )
+
+// lengthError is the error for a slice of the caller that has the wrong length.
+type lengthError struct {
+	what       string // "buffer" or "data"
+	have, want int64  // in bytes
+	itemSize   int
+	multiple   bool   // want is a unit, of which a multiple would do
+	of         string // what has this length
+	items      bool   // count items: the caller passed values
+}
+
+// Error returns "ndarray: invalid shape: buffer has 3 items, want 4 for ...".
+func (e *lengthError) Error() string {
+	unit, size, with := "bytes", int64(1), fmt.Sprintf(" with items of %d bytes", e.itemSize)
+	if e.items {
+		unit, size, with = "items", int64(e.itemSize), ""
+	}
+	multiple := ""
+	if e.multiple {
+		multiple = "a multiple of "
+	}
+	return fmt.Sprintf("ndarray: %v: %s has %d %s, want %s%d for %s%s", ErrShape, e.what, e.have/size, unit, multiple, e.want/size, e.of, with)
+}
+
+// Unwrap returns ErrShape.
+func (e *lengthError) Unwrap() error { return ErrShape }
+
+// inItems returns an error of a function that takes bytes for a caller that passed values.
+func inItems(err error) error {
+	if e, ok := err.(*lengthError); ok {
+		counted := *e
+		counted.items = true
+		return &counted
+	}
+	return err
+}

@@ -3,8 +3,11 @@ package ndarray
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
@@ -35,6 +38,16 @@ func inBatch(f *frame.Frame, change func(b *frame.Batch) error) error {
 		return err
 	}
 	return b.Commit()
+}
+
+// wantMessage checks that an error matches is, and that its text has a part.
+func wantMessage(t *testing.T, err, is error, part string) {
+	t.Helper()
+	if !errors.Is(err, is) {
+		t.Errorf("error %v, want one that matches %v", err, is)
+	} else if !strings.Contains(err.Error(), part) {
+		t.Errorf("error %q, want one with %q", err, part)
+	}
 }
 
 // fullBytes creates an array in which all items are item, as it is stored.

@@ -24,15 +24,15 @@ import (
 // Sparse, Overwrite, Storage, Locking, MaxMemory and NoSync are never taken from the source.
 type CreateOptions struct {
 	// Codec compresses the blocks: codec.Zstd, LZ4, LZ4HC, BloscLZ, Zlib, NDLZ, ZFPAcc, ZFPPrec, ZFPRate, or a user
-	// codec. 0 selects Zstd. "go doc codec.Default" describes them.
+	// codec. 0 selects Zstd. "go doc codec.Default" lists them; the package comment has more.
 	Codec codec.ID
-	// CodecMeta is the parameter of NDLZ, ZFP and user codecs. See package codec.
+	// CodecMeta is the parameter of NDLZ, ZFP and user codecs. "go doc codec.Default" describes it.
 	CodecMeta uint8
 	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
 	Level int
 	// Filters transform a block before it is compressed, in this order: chunk.Shuffle, BitShuffle, Delta, ByteDelta,
-	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle. A list without filters, such as
-	// []chunk.Filter{}, selects none. "go doc chunk.NoFilter" describes them.
+	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle, or none for ZFP. A list without
+	// filters, such as []chunk.Filter{}, selects none. "go doc chunk.NoFilter" describes them.
 	Filters []chunk.Filter
 	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode

@@ -72,7 +72,8 @@ func checkBuffer(n int, s *selection.Selection, itemSize int) error {
 		return err
 	} else if n != want {
 		// The shape is cloned so that selections do not escape to the heap.
-		return fmt.Errorf("ndarray: %w: buffer has %d bytes, want %d for a selection of shape %v with items of %d bytes", ErrShape, n, want, slices.Clone(s.Shape()), itemSize)
+		of := fmt.Sprint("a selection of shape ", slices.Clone(s.Shape()))
+		return &lengthError{what: "buffer", have: int64(n), want: int64(want), itemSize: itemSize, of: of}
 	}
 	return nil
 }

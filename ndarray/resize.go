@@ -220,7 +220,7 @@ func Append[T any](ctx context.Context, e Editor, axis int, data []T) error {
 	if err != nil {
 		return err
 	}
-	return e.AppendBytes(ctx, axis, b)
+	return inItems(e.AppendBytes(ctx, axis, b))
 }
 
 // Insert inserts data at position at of an axis, in one commit or in a batch. data holds the items of a whole number of
@@ -232,7 +232,7 @@ func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) 
 	if err != nil {
 		return err
 	}
-	return e.InsertBytes(ctx, axis, at, b)
+	return inItems(e.InsertBytes(ctx, axis, at, b))
 }
 
 // axis returns the number of an axis. A negative number counts from the last.
@@ -282,7 +282,8 @@ func (b *Batch) incoming(axis int, data []byte) (ax int, n int64, err error) {
 		return 0, 0, fmt.Errorf("ndarray: %w: shape %v has no items to add along axis %d", ErrShape, shape, axis)
 	}
 	if int64(len(data))%step != 0 {
-		return 0, 0, fmt.Errorf("ndarray: %w: data has %d bytes, want a multiple of %d for axis %d of shape %v", ErrShape, len(data), step, axis, shape)
+		of := fmt.Sprintf("axis %d of shape %v", axis, shape)
+		return 0, 0, &lengthError{what: "data", have: int64(len(data)), want: step, itemSize: b.a.itemSize, multiple: true, of: of}
 	}
 	n = int64(len(data)) / step
 	if n > math.MaxInt64-shape[axis] {

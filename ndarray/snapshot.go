@@ -130,6 +130,9 @@ func (h *snapshot) layout(ctx context.Context, name string, shape []int64, o *Cr
 		if d.Size != h.m.Dtype.Size {
 			return nil, fmt.Errorf("ndarray: CreateOptions.DType %s has %d bytes, but items have %d; AsType converts them: %w", o.DType, d.Size, h.m.Dtype.Size, ErrType)
 		}
+		if err := checkObjects(o.DType); err != nil {
+			return nil, err
+		}
 		return newLayout(ctx, name, shape, o.DType, o)
 	}
 	l, err := newLayout(ctx, name, shape, dtype, o)

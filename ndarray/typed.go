@@ -107,14 +107,14 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	}
 	a, m := r.source()
 	if c.inPlace() {
-		return a.readValues(ctx, m, &c, convert.Bytes(dst), sel)
+		return inItems(a.readValues(ctx, m, &c, convert.Bytes(dst), sel))
 	}
 	b, err := a.makeStored(len(dst), r.DType().Size)
 	if err != nil {
 		return err
 	}
 	if err := a.readBytes(ctx, m, b, sel); err != nil {
-		return err
+		return inItems(err)
 	}
 	return decodeItems(ctx, c.Converter, r, dst, b)
 }
@@ -155,7 +155,7 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	if err != nil {
 		return err
 	}
-	return w.WriteBytes(ctx, b, sel...)
+	return inItems(w.WriteBytes(ctx, b, sel...))
 }
 
 // Fill writes one value to all items of a selection, in one commit or in a batch. A number can have any type: Fill
@@ -186,7 +186,8 @@ func Create[T any](ctx context.Context, name string, shape []int64, data []T, o 
 	if err != nil {
 		return nil, err
 	}
-	return createBytes(ctx, name, shape, dt.String(), b, o)
+	a, err := createBytes(ctx, name, shape, dt.String(), b, o)
+	return a, inItems(err)
 }
 
 // dtypeFor returns the dtype of a new array of values of type T.

@@ -362,7 +362,15 @@ func TestMismatches(t *testing.T) {
 	read(try(Read[int](ctx, array("<u8"))), "items are <u8, not int")
 	read(try(Read[string](ctx, array("|V4"))), "items are |V4, not string")
 	read(try(Read[[4]byte](ctx, array("<f4"))), "items are <f4, not [4]uint8")
-	read(try(Read[string](ctx, array("|O8"))), "items are |O, not string")
+	stored, err := saved(array("<i8").Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := OpenBytes(stored, &OpenOptions{DType: "|O8"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	read(try(Read[string](ctx, objects)), "items are |O, not string")
 	read(try(Read[Float16](ctx, array("<u2"))), "items are <u2, not ndarray.Float16")
 	read(try(Read[uint16](ctx, array("<f2"))), "items are <f2, not uint16")
 	read(try(Read[float64](ctx, array("<i8"))), "items are <i8, not float64")
@@ -372,7 +380,18 @@ func TestMismatches(t *testing.T) {
 	read(Fill(ctx, abc, inner{}), `no field "b"`)
 	read(try(Create(ctx, "", []int64{1}, []uintptr{1}, nil)), "uintptr has no dtype")
 	read(try(Create(ctx, "", []int64{1}, []any{1}, nil)), "interface {} has no dtype")
-	read(try(Create(ctx, "", []int64{1}, []struct{ F func() }{{}}, nil)), "func() has no dtype")
+	read(try(Create(ctx, "", []int64{1}, []struct{ F func() }{{}}, nil)), `field "F" is func(), which has no dtype; the tag b2:"-" omits it`)
+	read(try(Create(ctx, "", []int64{1}, []struct {
+		A int32
+		B any
+	}{{}}, nil)), `field "B" is interface {}, which has no dtype`)
+	read(try(Full(ctx, "", []int64{1}, struct{ In [2]struct{ A *string } }{}, nil)), `field "In.A" is *string, which has no dtype`)
+	read(try(Create(ctx, "", []int64{1}, []struct {
+		A struct{}
+	}{{}}, nil)), `field "A" is struct {}, which has no dtype: it has no exported fields`)
+	read(try(Read[int16](ctx, array("<i4"))), "every value of the dtype; AsType converts with loss")
+	read(Write(ctx, array("<i4"), []float64{1}), "<i4, not float64: the dtype does not have every value of the type; convert the values before writing")
+	read(try(Create(ctx, "", []int64{1}, []int64{1}, &CreateOptions{DType: "<i4"})), "not int64: the dtype does not have every value of the type; convert the values before writing")
 	read(try(Create(ctx, "", []int64{1}, []struct{}{{}}, nil)), "no exported fields")
 	read(try(Create(ctx, "", []int64{1}, []struct {
 		A int32

@@ -19,7 +19,7 @@ import (
 // benchCmd measures codecs and filters with the data of a file.
 type benchCmd struct {
 	Codecs    benchCodecs  `placeholder:"lz4:5,zstd:9" help:"codecs with their levels (default: blosclz:5 lz4:5 lz4hc:9 zlib:5 zstd:1 zstd:5 zstd:9)"`
-	Filters   benchFilters `placeholder:"shuffle,delta+shuffle" help:"filters, several joined by + (default: none shuffle bitshuffle shuffle+bytedelta)"`
+	Filters   benchFilters `placeholder:"shuffle,delta+shuffle" help:"filters, several joined by +, with a parameter as in trunc_prec:12+shuffle (default: none shuffle bitshuffle shuffle+bytedelta)"`
 	Sample    int64        `placeholder:"16" default:"16" help:"MiB of data to use, in chunks from the whole file"`
 	Goal      goalName     `placeholder:"balanced" help:"print what -goal of create and copy tries on the first chunk of the sample, and its choice"`
 	Bandwidth float64      `placeholder:"500" default:"500" help:"MB per second of the storage, for the recommendation"`
@@ -206,7 +206,7 @@ func sample(e *env, f *frame.Frame, most int64) (chunks [][]byte, size int64, er
 
 // measure compresses and decompresses chunks. It repeats that if it is fast, and takes the shortest time.
 func measure(e *env, coder *chunk.Coder, chunks [][]byte, p chunk.Params) (measurement, error) {
-	m := measurement{params: p, codec: fmt.Sprintf("%s:%d", p.Codec, storedLevel(p.Level)), filters: strings.ReplaceAll(filterNames(p.Filters), ", ", "+")}
+	m := measurement{params: p, codec: fmt.Sprintf("%s:%d", p.Codec, storedLevel(p.Level)), filters: strings.ReplaceAll(filterOptions(p.Filters), ",", "+")}
 	var packed, plain []byte
 	var spent time.Duration
 	for try := 0; try < 2 || spent < 50*time.Millisecond && try < 20; try++ {
@@ -248,7 +248,8 @@ func measure(e *env, coder *chunk.Coder, chunks [][]byte, p chunk.Params) (measu
 // lossless reports whether decoding gives the same bytes.
 func lossless(p chunk.Params) bool {
 	for _, f := range p.Filters {
-		if f.With(0) == chunk.TruncPrec || f.With(0) == chunk.IntTrunc {
+		switch f.With(0) {
+		case chunk.TruncPrec, chunk.IntTrunc, chunk.NDMean:
 			return false
 		}
 	}

@@ -292,6 +292,7 @@ func TestCreateCodecs(t *testing.T) {
 	}
 	check("bytedelta", "-filters", "shuffle,bytedelta")
 	check("trunc_prec", "-filters", "trunc_prec,shuffle", "-filters-meta", "23")
+	check("trunc_prec", "-filters", "trunc_prec:23,shuffle")
 	check("int_trunc", "-filters", "int_trunc", "-filters-meta", "32")
 	check("ndcell", "-filters", "ndcell", "-filters-meta", "4")
 	check("ndmean", "-filters", "ndmean", "-filters-meta", "4")

@@ -25,7 +25,7 @@ type params struct {
 	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate"`
 	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec"`
 	Level       level       `placeholder:"5" help:"0 (no compression) to 9 (smallest)"`
-	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied; '' for none"`
+	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied, with a parameter as in trunc_prec:12; '' for none"`
 	FiltersMeta filterMetas `name:"filters-meta" placeholder:"0" help:"the parameters of the filters, separated by commas"`
 	Split       *splitName  `placeholder:"auto" help:"compress each byte plane of a block as its own stream: auto always never forward"`
 	Dict        *bool       `help:"train a dictionary for each chunk"`
@@ -76,7 +76,7 @@ func (c *codecName) UnmarshalText(text []byte) error {
 	return usagef("unknown codec %q, want blosclz, lz4, lz4hc, zlib, zstd, ndlz, zfp_acc, zfp_prec or zfp_rate", text)
 }
 
-// signedByte is a parameter of a codec, which some codecs read with a sign.
+// signedByte is a parameter of a codec or filter, some of which read it with a sign.
 type signedByte uint8
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -107,27 +107,46 @@ func (l *level) UnmarshalText(text []byte) error {
 // filters is a list of filters. An empty text selects none, which is not nil.
 type filters []chunk.Filter
 
-// UnmarshalText implements encoding.TextUnmarshaler. It parses names such as shuffle,delta.
+// UnmarshalText implements encoding.TextUnmarshaler. It parses names with optional parameters: shuffle,trunc_prec:12.
 func (f *filters) UnmarshalText(text []byte) error {
 	*f = filters{}
 	if strings.TrimSpace(string(text)) == "" {
 		return nil
 	}
-next:
-	for name := range strings.SplitSeq(string(text), ",") {
-		name = strings.TrimSpace(name)
-		for id := range 256 {
-			if known := chunk.Filter(id); known.String() == name && known != byteDeltaOld {
-				*f = append(*f, known)
-				continue next
-			}
+	for one := range strings.SplitSeq(string(text), ",") {
+		name, param, hasParam := strings.Cut(strings.TrimSpace(one), ":")
+		known, ok := filterByName(name)
+		if !ok {
+			return usagef("unknown filter %q", name)
 		}
-		return usagef("unknown filter %q", name)
+		if hasParam {
+			var b signedByte
+			if err := b.UnmarshalText([]byte(param)); err != nil {
+				return err
+			}
+			known = known.With(int(uint8(b)))
+		}
+		*f = append(*f, known)
 	}
 	if len(*f) > numFilters {
 		return usagef("more than %d filters", numFilters)
 	}
 	return nil
+}
+
+// filterByName returns the filter of a name.
+func filterByName(name string) (chunk.Filter, bool) {
+	for id := range 256 {
+		if known := chunk.Filter(id); known.String() == name && known != byteDeltaOld {
+			return known, true
+		}
+	}
+	return 0, false
+}
+
+// filterOptions returns filters as -filters takes them: shuffle,trunc_prec:12.
+func filterOptions(list []chunk.Filter) string {
+	return strings.NewReplacer(", ", ",", "(", ":", ")", "").Replace(filterNames(list))
 }
 
 // filterMetas are the parameters of filters.
@@ -165,6 +184,11 @@ func (s *splitName) UnmarshalText(text []byte) error {
 func (p *params) check() error {
 	if p.Filters == nil && len(p.FiltersMeta) > 0 || len(p.FiltersMeta) > len(p.Filters) {
 		return usagef("more -filters-meta than -filters")
+	}
+	for i := range p.FiltersMeta {
+		if p.Filters[i].Param() != 0 {
+			return usagef("-filters-meta and -filters both have a parameter for %s", p.Filters[i].With(0))
+		}
 	}
 	if p.Goal != 0 && (p.hasParams() || len(p.FiltersMeta) > 0) {
 		return usagef("-goal is in place of -codec, -codec-meta, -level, -filters, -filters-meta, -split and -dict")

@@ -140,6 +140,15 @@ func TestBench(t *testing.T) {
 	if n != 4 || recommended != 1 {
 		t.Errorf("%d lines, %d recommended", n, recommended)
 	}
+	f4 := filepath.Join(t.TempDir(), "f4.b2nd")
+	must(t, numbers(20000), "create", "-dtype", "<f4", f4)
+	out = must(t, "", "bench", "-codecs", "zstd:1", "-filters", "trunc_prec:-20+shuffle", f4)
+	for _, w := range []string{"trunc_prec:-20+shuffle", "-filters trunc_prec:-20,shuffle"} {
+		if !strings.Contains(out, w) {
+			t.Errorf("%q is missing in\n%s", w, out)
+		}
+	}
+	must(t, "", "copy", "-filters", "trunc_prec:-20,shuffle", f4, filepath.Join(t.TempDir(), "g.b2nd"))
 	fails(t, 2, "unknown codec", "", "bench", "-codecs", "x", a)
 	fails(t, 2, "-sample", "", "bench", "-sample", "0", a)
 }

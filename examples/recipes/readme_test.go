@@ -75,7 +75,7 @@ func TestUploadSnippet(t *testing.T) {
 	if !slices.Equal(shape, []int64{3}) {
 		t.Errorf("shape %v", shape)
 	}
-	err = npy.Write(r.Context(), w, a, sel...)
+	err = npy.Write(r.Context(), w, a, sel...) // checks sel, then answers 200, then decodes
 	must(t, err)
 	y, err := npy.Read(ctx, filepath.Join(t.TempDir(), "y.b2nd"), w.Body, nil)
 	must(t, err)

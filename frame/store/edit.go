@@ -50,7 +50,7 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 		if o.Threshold != 0 {
 			return errThreshold()
 		}
-		if err := checkFree(o.system(), name, o.Overwrite); err != nil {
+		if err := checkOverwrite(o.system(), name, o.Overwrite); err != nil {
 			return err
 		}
 		if err := createEmbed(ctx, o.system(), tempBeside(name), name, LayoutEmbed, o.noSync(), renamer(o.system(), o.Overwrite)); err != nil {
@@ -74,7 +74,7 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 func createDir(ctx context.Context, sys storage.System, name string, layout Layout, noSync bool) (err error) {
 	temp := tempBeside(name)
 	if err := sys.Mkdir(temp, 0o777); err != nil {
-		return err
+		return errs.NoDirectory(name, err)
 	}
 	defer func() {
 		if err != nil {
@@ -218,7 +218,7 @@ func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error
 // begin starts an edit of a leaf. The caller must call the function it returns.
 func (s *Store) begin(key string) (func(), error) {
 	if s.edit == nil {
-		return nil, ErrReadOnly
+		return nil, fmt.Errorf("%w; open the store with Edit", ErrReadOnly)
 	}
 	if err := checkKey(key); err != nil {
 		return nil, fmt.Errorf("key %q cannot be stored: %w", faults.Clip(key), ErrParam)

@@ -331,7 +331,7 @@ func TestInterruptedCreate(t *testing.T) {
 func TestEditErrors(t *testing.T) {
 	ctx := context.Background()
 	f := contentFrame(t, []byte("x"))
-	if err := mustOpen(t, "stores/tree.b2d").Put(ctx, "/a", f); !errors.Is(err, ErrReadOnly) {
+	if err := mustOpen(t, "stores/tree.b2d").Put(ctx, "/a", f); !errors.Is(err, ErrReadOnly) || !strings.HasSuffix(err.Error(), "; open the store with Edit") {
 		t.Errorf("a store opened for reading: %v", err)
 	}
 	if _, err := Edit(ctx, "../../testdata/stores/tree.b2z", nil); !errors.Is(err, errors.ErrUnsupported) {
@@ -359,6 +359,23 @@ func TestEditErrors(t *testing.T) {
 	}
 }
 
+// TestMissingDirectory checks that the error for a new store in a directory that does not exist names both.
+func TestMissingDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "none")
+	create := func(name string) error { _, err := Create(t.Context(), name, nil); return err }
+	pack := func(name string) error { return mustOpen(t, "stores/tree.b2d").Pack(t.Context(), name, nil) }
+	for file, f := range map[string]func(name string) error{"s.b2e": create, "s.b2d": create, "s.b2z": pack} {
+		name := filepath.Join(dir, file)
+		want := fmt.Sprintf("%s: directory %s does not exist", name, dir)
+		if err := f(name); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	if _, err := Open(t.Context(), "https://x/s.b2z", nil); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "; see package frame/remote") {
+		t.Error(err)
+	}
+}
+
 func TestPack(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range storeCases(t) {
@@ -370,7 +387,7 @@ func TestPack(t *testing.T) {
 		if err := s.Pack(ctx, name, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Pack(ctx, name, nil); !errors.Is(err, fs.ErrExist) {
+		if err := s.Pack(ctx, name, nil); !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; set Overwrite to replace it") {
 			t.Errorf("packing over a file: %v", err)
 		}
 		if err := s.Pack(ctx, name, &CreateOptions{Overwrite: true}); err != nil {

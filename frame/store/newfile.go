@@ -8,9 +8,11 @@ import (
 	"math/rand/v2"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // checkFree returns an error that wraps fs.ErrExist if a new file may not have a name.
@@ -25,11 +27,23 @@ func checkFree(d storage.Directory, name string, overwrite bool) error {
 	return err
 }
 
+// checkOverwrite is checkFree for a file, which the option Overwrite replaces.
+func checkOverwrite(d storage.Directory, name string, overwrite bool) error {
+	err := checkFree(d, name, overwrite)
+	if errors.Is(err, fs.ErrExist) && checkFree(d, name, true) == nil {
+		return errs.SetOverwrite(err)
+	}
+	return err
+}
+
 // createFile writes a file under a temporary name, and calls rename when it is complete. The caller must sync the
 // directory.
 func createFile(d storage.Directory, temp, name string, noSync bool, rename func(temp, name string) error, fill func(w io.Writer) error) error {
 	err := writeFile(d, temp, noSync, fill)
 	if err != nil {
+		if _, e := d.Lstat(filepath.Dir(name)); errors.Is(e, fs.ErrNotExist) {
+			err = errs.NoDirectory(name, err)
+		}
 		return err
 	}
 	if err = rename(temp, name); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // A Store is an open store: a map from keys to leaves. It is safe for concurrent use.
@@ -48,7 +49,7 @@ func openName(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 	sys := o.system()
 	fi, err := sys.Stat(name)
 	if err != nil {
-		return nil, err
+		return nil, errs.SeeURL(name, err)
 	}
 	if fi.IsDir() {
 		root, err := sys.OpenRoot(name)

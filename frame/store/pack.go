@@ -53,7 +53,7 @@ func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) err
 	if d, ok := s.files.box.(*directory); ok && d.contains(name) {
 		return fmt.Errorf("the name is in the directory of the store: %w", ErrParam)
 	}
-	if err := checkFree(sys, name, o.Overwrite); err != nil {
+	if err := checkOverwrite(sys, name, o.Overwrite); err != nil {
 		return err
 	}
 	err := createFile(sys, tempBeside(name), name, o.noSync(), renamer(sys, o.Overwrite), func(w io.Writer) error { return s.pack(ctx, w) })

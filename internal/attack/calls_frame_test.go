@@ -54,7 +54,7 @@ func frameCalls(t *testing.T) []oddCall {
 		{"TypeSize huge", frame.ErrParam, with(&frame.CreateOptions{Params: chunk.Params{TypeSize: math.MaxInt}})},
 		{"BlockSize -1", frame.ErrParam, with(&frame.CreateOptions{Params: chunk.Params{BlockSize: -1}})},
 		{"Level 10", frame.ErrParam, with(&frame.CreateOptions{Params: chunk.Params{Level: 10}})},
-		{"Codec 31", nil, with(&frame.CreateOptions{Params: chunk.Params{Codec: 31}})},
+		{"Codec 31", frame.ErrParam, with(&frame.CreateOptions{Params: chunk.Params{Codec: 31}})},
 		{"Concurrency -1", frame.ErrParam, with(&frame.CreateOptions{Concurrency: -1})},
 		{"Meta without name", frame.ErrParam, with(&frame.CreateOptions{Meta: []meta.Layer{{}}})},
 		{"Meta twice", frame.ErrParam, with(&frame.CreateOptions{Meta: []meta.Layer{{Name: "a", Content: []byte{1}}, {Name: "a", Content: []byte{1}}}})},

@@ -13,6 +13,7 @@ type Traits struct {
 	SplitLevel int  // highest level at which blocks are split into streams automatically; 0 = no level
 	HighRatio  bool // automatic blocks are larger
 	Shaped     bool // it works on the shape of blocks, which only arrays have
+	Numbers    bool // it reads the items as numbers, so no filter may change or move their bytes
 	Dict       bool // it uses dictionaries, and is a Trainer
 }
 
@@ -21,6 +22,12 @@ type Trainer interface {
 	// TrainDict returns a dictionary of at most max bytes for streams like samples. It returns nil if the samples do
 	// not yield MinDict bytes. The result depends only on the samples and does not share their memory.
 	TrainDict(samples [][]byte, max int) []byte
+}
+
+// Checker is a codec that knows before it makes an encoder whether it can encode.
+type Checker interface {
+	// CheckEncoder returns errors.ErrUnsupported if the codec cannot encode with this parameter (compcode_meta).
+	CheckEncoder(meta uint8) error
 }
 
 // Of returns the traits of a codec: the result of its method Traits, or the zero value if it has no such method.

@@ -30,7 +30,7 @@ type Params struct {
 	Codec     codec.ID  // 0 = Zstd
 	CodecMeta uint8     // parameter of codecs that have one
 	Level     int       // 1 to 9; 0 = 5, codec.NoCompression = stored
-	Filters   []Filter  // fill the slots from the first; nil = Shuffle in the last slot
+	Filters   []Filter  // fill the slots from the first; nil = Shuffle in the last slot, or none for ZFP
 	Split     SplitMode // 0 = automatic
 	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
 }
@@ -50,6 +50,8 @@ func (p Params) normal() (Params, error) {
 		p.Level = 0
 	}
 	switch {
+	case p.Codec != codec.FromCode(p.Codec.Code()):
+		return p, paramError("codec %d, want a constant of package codec or codec.FromCode(%d)", uint16(p.Codec), p.Codec.Code())
 	case p.TypeSize < 0 || p.TypeSize > MaxBlockSize:
 		return p, paramError("item size %d", p.TypeSize)
 	case p.BlockSize < 0 || p.BlockSize > MaxBlockSize:
@@ -88,9 +90,12 @@ func (p *Params) trainDict(samples [][]byte, max int) []byte {
 
 // checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
 func (p *Params) checkFilters() error {
+	numbers := p.traits().Numbers
 	for _, f := range p.Filters {
 		def := builtin(f)
 		switch {
+		case numbers && def != nil && def.bytewise:
+			return paramError("codec %v reads the items as numbers, so it cannot follow filter %v", p.Codec, f.kind())
 		case f >= badParam:
 			return paramError("filter %v: the parameter is out of range", f.kind())
 		case def == nil && f.Code() < firstUserFilter:
@@ -114,7 +119,7 @@ func (p *Params) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
 // the chunk can be read without its frame.
 func (p Params) Pipeline() Pipeline {
 	var pl Pipeline
-	if p.Filters == nil {
+	if p.Filters == nil && !p.traits().Numbers {
 		pl[NumFilters-1] = Shuffle
 	}
 	copy(pl[:], p.Filters)

@@ -94,7 +94,8 @@ type filterDef struct {
 	name  string
 	lossy bool // decoding may not restore the bytes that were encoded
 
-	signed bool // the parameter is an int8
+	signed   bool // the parameter is an int8
+	bytewise bool // its output is bytes that are not items any more
 
 	// shaped filters work on the shape of a block in an array. Decoding needs Options.BlockShape.
 	shaped bool

@@ -26,7 +26,8 @@ const (
 var builtinFilters = [...]filterDef{
 	NoFilter: {name: "none"},
 	Shuffle: {
-		name: "shuffle",
+		name:     "shuffle",
+		bytewise: true,
 		planes: func(meta uint8, typeSize int) int {
 			if meta != 0 {
 				return int(meta)
@@ -47,7 +48,8 @@ var builtinFilters = [...]filterDef{
 		},
 	},
 	BitShuffle: {
-		name: "bitshuffle",
+		name:     "bitshuffle",
+		bytewise: true,
 		forward: func(dst, src []byte, b *block) error {
 			filters.BitShuffle(dst, src, b.typeSize)
 			return nil
@@ -62,7 +64,8 @@ var builtinFilters = [...]filterDef{
 		},
 	},
 	Delta: {
-		name: "delta",
+		name:     "delta",
+		bytewise: true,
 		forward: func(dst, src []byte, b *block) error {
 			filters.DeltaEncode(dst, src, b.ref, b.typeSize)
 			return nil
@@ -127,6 +130,7 @@ var builtinFilters = [...]filterDef{
 	},
 	ByteDelta: {
 		name:     "bytedelta",
+		bytewise: true,
 		itemized: true,
 		forward: func(dst, src []byte, b *block) error {
 			filters.ByteDeltaEncode(dst, src, b.width(b.TypeSize))

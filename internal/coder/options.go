@@ -1,9 +1,11 @@
 package coder
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/codecs"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -41,6 +43,27 @@ func NewPlugins[F UserFilter](codecs []codec.Codec, filters []F) (Plugins, error
 		p.filters, err = newFilterSet(filters)
 	}
 	return p, err
+}
+
+// CheckEncoder returns errors.ErrUnsupported if the codec of the parameters is not available for encoding.
+func (p Plugins) CheckEncoder(with Params) error {
+	c, err := p.encoder(with.Codec)
+	if err != nil {
+		return err
+	}
+	if c, ok := c.(codecs.Checker); ok {
+		return c.CheckEncoder(with.CodecMeta)
+	}
+	return nil
+}
+
+// encoder returns the codec with an identifier, for encoding.
+func (p Plugins) encoder(id codec.ID) (codec.Codec, error) {
+	c, err := p.codecs.ByID(id)
+	if err != nil && id.Code() >= 32 { // below are the codecs of the format
+		err = fmt.Errorf("%w; add it to Codecs", err)
+	}
+	return c, err
 }
 
 // workers returns the number of goroutines for n pieces of work.

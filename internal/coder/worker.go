@@ -128,7 +128,7 @@ func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
 }
 
 func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
-	c, err := w.o.Plugins.codecs.ByID(l.p.Codec)
+	c, err := w.o.Plugins.encoder(l.p.Codec)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,10 @@ package errs
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
+	"path/filepath"
+	"strings"
 )
 
 // The errors that public packages export. They differ in what the caller can do.
@@ -50,6 +53,29 @@ var (
 	// ErrUnsupported matches errors.ErrUnsupported.
 	ErrUnsupported = Kind("unsupported", errors.ErrUnsupported)
 )
+
+// SetOverwrite adds to an error for a name that exists which option replaces what has it.
+func SetOverwrite(err error) error { return fmt.Errorf("%w; set Overwrite to replace it", err) }
+
+// NoDirectory returns an error of creating a file with a name, also under a temporary name beside it. If nothing was
+// found, it is the directory that does not exist.
+func NoDirectory(name string, err error) error {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return Kind(fmt.Sprintf("directory %s does not exist", filepath.Dir(name)), err)
+}
+
+// SeeURL adds to an error for a name of a file, if it is a URL, which part of the library is for URLs.
+func SeeURL(name string, err error) error {
+	switch scheme, _, _ := strings.Cut(name, "://"); scheme {
+	case "http", "https":
+		return fmt.Errorf("%w; see package frame/remote for URLs", err)
+	case "s3", "gs", "azblob":
+		return fmt.Errorf("%w; see module cloud for buckets", err)
+	}
+	return err
+}
 
 // Kind returns an error with a text of its own that matches parent under errors.Is.
 func Kind(text string, parent error) error { return &kind{text, parent} }

@@ -5,6 +5,9 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -79,6 +82,29 @@ func TestNumPyFiles(t *testing.T) {
 }
 
 // TestNPYHeaderErrors checks that errors of .npy headers wrap errors of this package.
+// TestReadNames checks the errors for a name that exists, and for one in a directory that does not exist.
+func TestReadNames(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	if err := os.WriteFile(name, nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, fortran := range []bool{false, true} {
+		file, err := Header{DType: meta.Of('u', 1), Shape: []int64{2, 3}, Fortran: fortran}.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Read(context.Background(), name, bytes.NewReader(append(file, "abcdef"...)), nil)
+		if !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; set Overwrite to replace it") {
+			t.Errorf("Fortran order %v: %v", fortran, err)
+		}
+		dir := filepath.Join(filepath.Dir(name), "none")
+		_, err = Read(context.Background(), filepath.Join(dir, "a"), bytes.NewReader(append(file, "abcdef"...)), nil)
+		if !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), filepath.Join(dir, "a")+": directory "+dir+" does not exist") {
+			t.Errorf("Fortran order %v: %v", fortran, err)
+		}
+	}
+}
+
 func TestNPYHeaderErrors(t *testing.T) {
 	if _, err := (Header{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ndarray.ErrType) {
 		t.Errorf("python objects: %v", err)

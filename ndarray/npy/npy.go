@@ -11,12 +11,12 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -69,9 +69,10 @@ func readFortran(ctx context.Context, name string, h Header, r io.Reader, o *nda
 	}
 	temp := ""
 	if name != "" {
-		dir, err := os.MkdirTemp(filepath.Dir(strings.TrimPrefix(name, "file://")), ".b2nd-")
+		path := strings.TrimPrefix(name, "file://")
+		dir, err := os.MkdirTemp(filepath.Dir(path), ".b2nd-")
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("npy: create %s: %w", path, errs.NoDirectory(path, err))
 		}
 		defer os.RemoveAll(dir)
 		temp = filepath.Join(dir, "items")
@@ -102,7 +103,7 @@ func resolve(ctx context.Context, name string, h Header, o *ndarray.CreateOption
 	}
 	if name != "" && !to.Overwrite {
 		if _, err := os.Lstat(strings.TrimPrefix(name, "file://")); err == nil {
-			return nil, fmt.Errorf("npy: %s: %w", name, fs.ErrExist)
+			return nil, fmt.Errorf("npy: %s: %w", name, errs.SetOverwrite(errs.ErrExist))
 		}
 	}
 	to.Codec, to.CodecMeta, to.Level, to.Filters, to.Split, to.Dict = all.Codec, all.CodecMeta, all.Level, all.Filters, all.Split, all.Dict
@@ -141,7 +142,8 @@ func blocksWithin(chunks []int64, temp *ndarray.CreateOptions, itemSize int) []i
 }
 
 // Write writes r, or a selection of it, as a .npy file in C order. See ndarray.ToWriter for
-// its memory and its limits. The error wraps ErrType of package ndarray if .npy files cannot hold the items, or is an
+// its memory and its limits. It checks the selection before it writes; an error of reading may come after the first
+// bytes. The error wraps ErrType of package ndarray if .npy files cannot hold the items, or is an
 // error of reading or of w.
 func Write(ctx context.Context, w io.Writer, r ndarray.Reader, sel ...ndarray.Index) error {
 	shape, err := r.SelectionShape(sel...)

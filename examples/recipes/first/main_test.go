@@ -16,6 +16,6 @@ func Example() {
 	}
 	main()
 	// Output:
-	// [1000 1000] <f8, chunks [504 1000], blocks [8 1000], lz4hc level 9, 8000000 bytes stored in 3972320, ratio 2.0
+	// [1000 1000] <f8, chunks [504 1000], blocks [8 1000], lz4hc level 9, shuffle, 8000000 bytes in 3972320, ratio 2.0
 	// [999.5 999.6 999.8 999.9]
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -163,7 +164,7 @@ func TestCreateStorage(t *testing.T) {
 		t.Errorf("%d chunks", f.NumChunks())
 	}
 	before := len(st.Bytes())
-	if _, err := frame.Create(ctx, "", &frame.CreateOptions{Storage: st}); !errors.Is(err, fs.ErrExist) || len(st.Bytes()) != before {
+	if _, err := frame.Create(ctx, "", &frame.CreateOptions{Storage: st}); !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; set Overwrite to replace it") || len(st.Bytes()) != before {
 		t.Errorf("without Overwrite: %v", err)
 	}
 	f, err = frame.Create(ctx, "", &frame.CreateOptions{Storage: st, Overwrite: true})

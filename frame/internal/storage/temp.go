@@ -50,9 +50,15 @@ func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
 func newTemp(sys System, name string, noSync bool, create func(temp string) error) (Temp, error) {
 	for {
 		t := Temp{Sys: sys, Name: name, Temp: fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), NoSync: noSync}
-		if err := create(t.Temp); !errors.Is(err, fs.ErrExist) {
-			return t, err
+		err := create(t.Temp)
+		if errors.Is(err, fs.ErrExist) {
+			continue
 		}
+		var named *fs.PathError
+		if errors.As(err, &named) { // the caller knows the final name
+			err = &fs.PathError{Op: "create", Path: name, Err: errs.NoDirectory(name, named.Err)}
+		}
+		return t, err
 	}
 }
 
@@ -110,7 +116,11 @@ func (t *Temp) replace() error {
 	if t.New {
 		rename = func() error { return RenameNew(t.Sys, t.Temp, t.Name) }
 	}
-	if err := rename(); err != nil {
+	err := rename()
+	if t.New && errors.Is(err, fs.ErrExist) {
+		return &fs.PathError{Op: "create", Path: t.Name, Err: errs.SetOverwrite(errs.ErrExist)}
+	}
+	if err != nil {
 		return err
 	}
 	if err := SyncDir(t.Sys, t.Name, t.NoSync); err != nil {

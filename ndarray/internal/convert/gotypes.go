@@ -131,14 +131,14 @@ func (g Types) DTypeOf(path string, t reflect.Type, lengths map[string]int) (met
 		}
 		return arrayDType(elem, t.Len())
 	case t.Kind() != reflect.Struct:
-		return meta.DType{}, fmt.Errorf("ndarray: %w: %v has no dtype", errs.ErrType, t)
+		return meta.DType{}, noDType(path, t, "")
 	}
 	fields, err := structFields(t)
 	if err != nil {
 		return meta.DType{}, err
 	}
 	if len(fields) == 0 {
-		return meta.DType{}, fmt.Errorf("ndarray: %w: %v has no dtype: it has no exported fields", errs.ErrType, t)
+		return meta.DType{}, noDType(path, t, ": it has no exported fields")
 	}
 	d := meta.DType{Kind: 'V', Order: '|', Fields: make([]meta.Field, len(fields))}
 	for i, f := range fields {
@@ -158,6 +158,15 @@ func (g Types) DTypeOf(path string, t reflect.Type, lengths map[string]int) (met
 		d.Size += ft.Size
 	}
 	return d, nil
+}
+
+// noDType returns ErrType for a Go type without a dtype. path names the field, and why adds a reason. Both may be
+// empty.
+func noDType(path string, t reflect.Type, why string) error {
+	if path == "" {
+		return fmt.Errorf("ndarray: %w: %v has no dtype%s", errs.ErrType, t, why)
+	}
+	return fmt.Errorf("ndarray: %w: field %q is %v, which has no dtype%s; the tag b2:%q omits it", errs.ErrType, path, t, why, "-")
 }
 
 // arrayDType returns the dtype of a sub-array of n elements, which may be sub-arrays themselves.

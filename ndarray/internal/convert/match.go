@@ -59,7 +59,7 @@ func (m *matcher) number(s *step, d meta.DType, t reflect.Type) error {
 	s.kind, s.value = numberStep, memory.Size
 	if m.way == Writing {
 		if !numbers.Holds(d, value) {
-			return Mismatch(s.path, d, t, "the dtype does not have every value of the type; AsType converts with loss")
+			return Mismatch(s.path, d, t, "the dtype does not have every value of the type; convert the values before writing")
 		}
 		s.setCast(Cast(d, memory))
 		return nil
