@@ -5,7 +5,8 @@
 //
 // Create a frame and append chunks. Each Append is one commit. When it returns, the disk has the frame:
 //
-//	f, err := frame.Create(ctx, "log.b2frame", &frame.CreateOptions{Params: chunk.Params{Codec: codec.LZ4, TypeSize: 8}})
+//	params := chunk.Params{Codec: codec.LZ4, TypeSize: 8}
+//	f, err := frame.Create(ctx, "log.b2frame", &frame.CreateOptions{Params: params})
 //	defer f.Close()
 //	err = f.Append(ctx, data)
 //
