@@ -93,3 +93,17 @@ func TestDeepDirectory(t *testing.T) {
 		t.Errorf("%v, %v, want %v", s, err, ErrTooLarge)
 	}
 }
+
+// Pack uses one buffer for all files.
+func TestPackMemory(t *testing.T) {
+	s := mustOpen(t, "tables/wide2.b2d") // 19 files
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := s.Pack(t.Context(), filepath.Join(t.TempDir(), "wide.b2z"), nil); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 4<<20 {
+		t.Errorf("%d bytes allocated", used)
+	}
+}

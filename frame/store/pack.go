@@ -87,9 +87,9 @@ func (s *Store) pack(ctx context.Context, w io.Writer) error {
 	}
 	slices.SortStableFunc(files, func(a, b file) int { return cmp.Compare(b.size, a.size) })
 	files = append(files, file{name: embedFile})
-	z := zipdir.NewWriter(w)
+	z, buf := zipdir.NewWriter(w), make([]byte, 1<<20)
 	for _, f := range files {
-		if err := s.packMember(ctx, z, f.name); err != nil {
+		if err := s.packMember(ctx, z, f.name, buf); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
 		}
 	}
@@ -106,22 +106,22 @@ func (s *Store) fileSize(ctx context.Context, name string) (int64, error) {
 }
 
 // packMember writes a file of the store as a member. It reads the file twice, because the checksum is stored before the
-// bytes.
-func (s *Store) packMember(ctx context.Context, z *zipdir.Writer, name string) error {
+// bytes. buf is for the bytes on their way.
+func (s *Store) packMember(ctx context.Context, z *zipdir.Writer, name string, buf []byte) error {
 	src, release, err := s.files.box.open(ctx, name)
 	if err != nil {
 		return err
 	}
 	defer release()
 	sum := crc32.NewIEEE()
-	if err := copyWhole(ctx, sum, src); err != nil {
+	if err := copyWhole(ctx, sum, src, buf); err != nil {
 		return err
 	}
 	if err := z.Add(name, src.Size(), sum.Sum32()); err != nil {
 		return err
 	}
 	again := crc32.NewIEEE()
-	if err := copyWhole(ctx, io.MultiWriter(z, again), src); err != nil {
+	if err := copyWhole(ctx, io.MultiWriter(z, again), src, buf); err != nil {
 		return err
 	}
 	if again.Sum32() != sum.Sum32() {
@@ -130,10 +130,10 @@ func (s *Store) packMember(ctx context.Context, z *zipdir.Writer, name string) e
 	return nil
 }
 
-// copyWhole copies all bytes of src, until ctx ends. It returns ErrCorrupt if src has fewer than it had when it was
-// opened.
-func copyWhole(ctx context.Context, w io.Writer, src source.Source) error {
-	r, buf, copied := source.Reader(ctx, src), make([]byte, 1<<20), int64(0)
+// copyWhole copies all bytes of src through buf, until ctx ends. It returns ErrCorrupt if src has fewer bytes than it
+// had when it was opened.
+func copyWhole(ctx context.Context, w io.Writer, src source.Source, buf []byte) error {
+	r, copied := source.Reader(ctx, src), int64(0)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
