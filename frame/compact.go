@@ -68,7 +68,8 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 // In a sparse frame, Compact removes the chunk files that no state references. Interrupted edits leave such files.
 //
 // Errors are ErrParam for a frame that is not in a file of its own (use Copy or Save), ErrCorrupt for a chunk that
-// cannot be copied, ErrReadOnly, fs.ErrClosed, and those of ctx and of the operating system.
+// cannot be copied, ErrChanged if another file has replaced that of the frame, ErrReadOnly, fs.ErrClosed, and those of
+// ctx and of the operating system.
 func (f *Frame) Compact(ctx context.Context) error {
 	ctx = task.Context(ctx)
 	b, err := f.Begin(ctx)
@@ -110,6 +111,9 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 	s, err := f.writeCompact(ctx, n, tx.cur)
 	if err == nil {
 		err = sameMode(c.sys, name, n.Bytes)
+	}
+	if err == nil {
+		err = f.checkName()
 	}
 	if err == nil {
 		err = c.sys.Rename(temp, name)

@@ -15,8 +15,10 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // stamped returns a chunk of a state: every item is the number of the state.
@@ -446,4 +448,71 @@ func TestCacheUsed(t *testing.T) {
 	if got := keys(); got != "[]" {
 		t.Error(got)
 	}
+}
+
+// TestLockRace lets two processes with a lock file edit, read and replace a frame at the same time. Both must succeed,
+// and each read must find the state of one commit.
+func TestLockRace(t *testing.T) {
+	type call func(o *CreateOptions, f *Frame) error
+	edit := func(sizes ...int) call { // version k has 2 chunks if k is even, and 3 if it is odd
+		return func(_ *CreateOptions, f *Frame) error {
+			for _, k := range sizes {
+				if err := f.edit(t.Context(), func(b *Batch) error { return version(b, k, 2+k%2) }); err != nil {
+					return err
+				}
+			}
+			return f.Compact(t.Context())
+		}
+	}
+	read := func(_ *CreateOptions, f *Frame) error {
+		v, err := f.Engine().View(t.Context())
+		if err != nil {
+			return err
+		}
+		defer v.Release()
+		all := make([]byte, v.Info().NBytes)
+		k, _ := v.MetaLayer("k")
+		err = v.Decode(t.Context(), &rangePlan{s: v.State().(*snapshot), dst: all}, 1000, 0)
+		if err == nil && !bytes.Equal(all, bytes.Repeat(stamped(int(k[0]), 10), 2+int(k[0])%2)) {
+			err = fmt.Errorf("version %d, content %x", k, all)
+		}
+		return err
+	}
+	create := func(o *CreateOptions, _ *Frame) error {
+		f, err := CreateFunc(t.Context(), "x", func(b *Batch) error { return version(b, 8, 2) }, o)
+		if err == nil {
+			err = f.Close()
+		}
+		return err
+	}
+	pairs := 0
+	for _, sparse := range []bool{false, true} {
+		o := CreateOptions{Sparse: sparse, Locking: true, Overwrite: true, NoSync: true, ChunkSize: 40, Concurrency: 1,
+			Meta: []meta.Layer{{Name: "k", Content: []byte{0}}}}
+		made := simulated.New()
+		o.sys = made
+		must(t, create(&o, nil))
+		for i, c := range [][2]call{{edit(1), edit(2)}, {edit(1, 2), read}, {read, edit(1)}, {edit(1), create}, {create, read}} {
+			if i > 2 && sparse {
+				continue // the lock file is in the directory that is replaced
+			}
+			pairs += interleave(t, 4, func() simulated.Rivals {
+				o := o
+				s := simulated.On(made.Image.Clone())
+				o.sys = s
+				var f [2]*Frame
+				var errs [2]error
+				for i := range f {
+					var err error
+					f[i], err = Edit(t.Context(), "x", &OpenOptions{Locking: true, NoSync: true, Concurrency: 1, sys: s})
+					must(t, err)
+				}
+				return simulated.Rivals{System: s, A: func() { errs[0] = c[0](&o, f[0]) }, B: func() { errs[1] = c[1](&o, f[1]) }, Check: func() error {
+					defer f[0].Close()
+					return errors.Join(errs[0], errs[1], f[1].Close(), read(nil, f[0]), f[0].Verify(t.Context(), nil))
+				}}
+			})
+		}
+	}
+	t.Log(pairs, "pairs")
 }

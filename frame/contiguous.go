@@ -288,22 +288,31 @@ func (c *contiguous) reopen(ctx context.Context, write bool) (r reopened, err er
 	return r, err
 }
 
-// followName opens the file that has the name of the frame, if it is not the file of c.
-func (c *contiguous) followName(r *reopened, write bool) error {
+func (c *contiguous) hasName() (bool, error) {
 	held, ok := c.Bytes.(interface{ Stat() (fs.FileInfo, error) })
 	if c.name == "" || !ok {
-		return nil
+		return true, nil
 	}
 	was, err := held.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
 	is, err := c.sys.Stat(c.name)
-	if err != nil || c.sys.Same(was, is) {
+	return err == nil && c.sys.Same(was, is), err
+}
+
+// followName opens the file that has the name of the frame, if it is not the file of c.
+func (c *contiguous) followName(r *reopened, write bool) error {
+	same, err := c.hasName()
+	if err != nil || same {
 		return err
 	}
 	r.same = false
-	if r.segment.Bytes, err = storage.OpenFile(c.sys, c.name, write); err != nil {
+	r.segment.Bytes, err = storage.OpenFile(c.sys, c.name, write)
+	if errors.Is(err, storage.ErrNotFile) {
+		return errOtherKind
+	}
+	if err != nil {
 		return err
 	}
 	if _, ok := c.Bytes.(*storage.Mapped); ok {

@@ -21,7 +21,8 @@ import (
 // chunks unchanged, without the dead bytes between them. With o.Goal, it decodes the chunks and compresses them again,
 // except special chunks and chunks with blocks of variable size. The copy has checksums if f has, or if o.Checksums is
 // set; likewise a block table. For name, ctx and o see [Create]; ctx also bounds the copying. Params, ChunkSize, Meta
-// and VLMeta come from f: if one of them is set, Copy returns ErrParam. Codecs and UserFilters come from f unless o
+// and VLMeta come from f: if one of them is set, Copy returns ErrParam, and likewise for a copy with Locking onto the
+// file of f, if f was opened with it. Codecs and UserFilters come from f unless o
 // sets them, and Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
@@ -34,11 +35,15 @@ func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame,
 	}
 	defer f.unuse(s)
 	to := f.inherited(o)
+	if err := f.checkTarget(name, &to); err != nil {
+		return nil, err
+	}
 	return copyOf(ctx, name, s, &to, func(b *Batch) error {
+		add := f.copyChunks
 		if to.Goal != 0 {
-			return f.copyTuned(ctx, s, b)
+			add = f.copyTuned
 		}
-		return f.copyChunks(ctx, s, b)
+		return f.afterRead(s, add(ctx, s, b))
 	})
 }
 
@@ -130,7 +135,8 @@ func (f *Frame) copyTuned(ctx context.Context, s *snapshot, b *Batch) error {
 // an error, ctx is done, or chunks overlap. A frame whose data is elsewhere (see the package comment) is reported once,
 // as errors.ErrUnsupported.
 //
-// With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading.
+// With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading. It
+// returns ErrChanged if another process may have caused the faults, because it has edited or replaced the frame since.
 func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
 	ctx = task.Context(ctx)
 	if report == nil {
@@ -141,6 +147,17 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		return err
 	}
 	defer f.release(s, &err)
+	var fault error // that was reported last
+	all := report
+	report = func(err error) error {
+		fault = err
+		return all(err)
+	}
+	defer func() {
+		if err == nil && fault != nil && f.edited(s, fault) {
+			err = f.errEdited(fault)
+		}
+	}()
 	if err := f.checkOpen(s, report); err != nil {
 		return err
 	}

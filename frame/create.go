@@ -19,9 +19,11 @@ import (
 
 // Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
-// an existing file or frame directory, or the content of the Storage; otherwise it returns fs.ErrExist. ctx bounds
-// waiting for a lock file; the frame does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge
-// for metalayers, and those of ctx, of the Storage and of the operating system.
+// an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
+// name, unless a file replaces a file. Otherwise it returns fs.ErrExist. Of several calls at the same time one
+// succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not retain it. Other
+// errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has overwritten
+// the new directory at once, and those of ctx, of the Storage and of the operating system.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }
@@ -113,45 +115,54 @@ func (f *Frame) checkFree() error {
 	fi, err := f.sys.Lstat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		return nil
 	case err != nil:
 		return err
 	case !f.opts.Overwrite:
 		taken := errs.ErrExist
-		if !fi.IsDir() || f.checkReplace() == nil {
+		if !fi.IsDir() || f.checkReplace(fi) == nil {
 			taken = errs.SetOverwrite(taken)
 		}
 		return f.wrap("file", -1, taken)
 	case fi.IsDir():
-		return f.checkReplace()
+		return f.checkReplace(fi)
 	}
 	return nil
 }
 
 // checkReplace returns an error unless the directory with the name of a new frame is a frame, which may be replaced.
-func (f *Frame) checkReplace() error {
-	fi, err := f.sys.Lstat(filepath.Join(f.path, indexFile))
+func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
+	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
+		var is fs.FileInfo
+		if is, err = f.sys.Lstat(filepath.Join(f.path, name)); err == nil && is.Mode().IsRegular() {
+			return nil
+		}
+	}
+	if now, e := f.sys.Lstat(f.path); e != nil || !f.sys.Same(dir, now) {
+		return f.checkFree() // another process has replaced the directory
+	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err != nil {
-		fi, err = f.sys.Lstat(filepath.Join(f.path, layoutFile))
-	}
-	if err != nil || !fi.Mode().IsRegular() {
-		return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
-	}
-	return nil
+	return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
 }
 
 // createStore creates a file or directory under a temporary name beside the final one.
 func (f *Frame) createStore(name string) (store, error) {
 	name = filepath.Clean(name)
 	if !f.opts.Sparse {
-		return createFile(f.sys, name, f.opts.NoSync)
+		c, err := createFile(f.sys, name, f.opts.NoSync)
+		if err != nil {
+			return nil, err
+		}
+		c.temp.New, c.temp.MayReplace = !f.opts.Overwrite, f.checkFree
+		return c, nil
 	}
 	r, temp, err := storage.CreateTempDir(f.sys, name, f.opts.NoSync)
 	if err != nil {
 		return nil, err
 	}
+	temp.New, temp.MayReplace = !f.opts.Overwrite, f.checkFree
 	return &sparse{sys: f.sys, root: r, dir: name, index: indexFile, temp: temp, noSync: f.opts.NoSync, scanned: true}, nil
 }
 

@@ -39,6 +39,10 @@ func (e *engineFrame) View(ctx context.Context) (engine.View, error) {
 	return (*Frame)(e).newView(s, false), nil
 }
 
+func (e *engineFrame) CheckTarget(name string) error {
+	return (*Frame)(e).checkTarget(name, &CreateOptions{Locking: true, Overwrite: true})
+}
+
 func (e *engineFrame) Options() engine.Options { return e.opts }
 
 func (e *engineFrame) CheckAlloc(n int64) error { return (*Frame)(e).checkAlloc(n) }
@@ -155,7 +159,7 @@ func (e *engineBatch) CopyChunks(ctx context.Context, v engine.View) error {
 	if err := f.checkAllFetched(s); err != nil {
 		return err
 	}
-	return f.copyChunks(task.Context(ctx), s, b)
+	return b.fail((*engineFrame)(f).checked(s, v.Draft(), f.copyChunks(task.Context(ctx), s, b)))
 }
 
 func (e *engineBatch) CopyVLMeta(v engine.View) error {
@@ -170,7 +174,8 @@ func (e *engineBatch) CopyVLMeta(v engine.View) error {
 
 func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {
 	f, s := snapshotOf(v)
-	return (*Batch)(e).putChunks(task.Context(ctx), f, s, pairs)
+	b := (*Batch)(e)
+	return b.fail((*engineFrame)(f).checked(s, v.Draft(), b.putChunks(task.Context(ctx), f, s, pairs)))
 }
 
 func (e *engineBatch) SelectChunks(n, size int64, from func(i int64) int64) error {

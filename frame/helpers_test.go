@@ -2,10 +2,14 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -256,4 +260,190 @@ func TestSimulated(t *testing.T) {
 			t.Error(s.Opened, fmt.Sprint(s.Log))
 		}
 	}
+}
+
+// interleave tries pairs of calls of two operations, and returns the number of pairs. See simulated.Interleave.
+func interleave(t *testing.T, every int, prepare func() simulated.Rivals) int {
+	t.Helper()
+	pairs, err := simulated.Interleave(every, prepare)
+	if err != nil {
+		t.Error(err)
+	}
+	return pairs
+}
+
+// version makes a state of n chunks. The items of all chunks, a metalayer and a variable-length metalayer are k.
+func version(b *Batch, k, n int) error {
+	for b.NumChunks() > n {
+		if err := b.Delete(b.NumChunks() / 2); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		edit := func() error { return b.Append(context.Background(), stamped(k, 10)) }
+		if i < b.NumChunks() {
+			edit = func() error { return b.Update(context.Background(), i, stamped(k, 10)) }
+		}
+		if err := edit(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(b.SetMeta("k", []byte{byte(k)}), b.SetVLMeta("k", []byte{byte(k)}))
+}
+
+// versionOf returns which version a frame has: the number of its metalayers.
+func versionOf(f *Frame) (k int, err error) {
+	v, err := f.VLMeta("k")
+	if m := f.Meta(); err == nil && (len(m) != 1 || !bytes.Equal(m[0].Content, v)) {
+		err = fmt.Errorf("metalayer %v, variable-length %v", m, v)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return int(v[0]), nil
+}
+
+// checkVersion reads all chunks and returns an error if they are not those of version k, which has n chunks.
+func checkVersion(f *Frame, k, n int) error {
+	b, err := io.ReadAll(f.Content(context.Background()))
+	if err == nil && (f.NumChunks() != n || !bytes.Equal(b, bytes.Repeat(stamped(k, 10), n))) {
+		err = fmt.Errorf("version %d: %d chunks, %x", k, f.NumChunks(), b)
+	}
+	return err
+}
+
+// TestEditedRace opens, refreshes and reads a frame while another process edits it. Opening and Refresh must find one
+// of its versions. Reading returns that, or ErrChanged if its chunks were written over.
+func TestEditedRace(t *testing.T) {
+	pairs := 0
+	for _, sparse := range []bool{false, true} {
+		e := &editedRace{sparse: sparse, chunks: []int{2}}
+		edits := [][]int{{2}, {2, 2, 2}, {0}, {1, compacts}, {overwrite}, {exchanges}, {exchanges, overwrite}}
+		if sparse { // which makes more calls of the system
+			e.chunks, edits = []int{1}, [][]int{{1}, {2, 1}, {0, compacts}, {overwrite}, {exchanges}, {exchanges, overwrite}}
+		}
+		e.sys = simulated.New()
+		must(t, e.create(t, 0, sparse))
+		for _, e.edits = range edits {
+			for _, e.read = range []string{"open", "refresh", "read", "verify"} {
+				if e.read == "verify" && len(e.edits) == 1 || e.read != "open" && e.read != "refresh" && slices.Contains(e.edits, exchanges) {
+					continue // as with other edits
+				}
+				pairs += interleave(t, 2, func() simulated.Rivals { return e.prepare(t) })
+				pairs += interleave(t, 2, func() simulated.Rivals {
+					r := e.prepare(t)
+					r.A, r.B = r.B, r.A
+					return r
+				})
+				if t.Failed() {
+					t.Logf("sparse %v, chunks %v, %s", sparse, e.edits, e.read)
+				}
+			}
+		}
+	}
+	t.Log(pairs, "pairs")
+}
+
+// editedRace is a writer, which makes versions of a frame, and a reader.
+type editedRace struct {
+	sys    *simulated.System // with the first version
+	sparse bool
+	chunks []int  // numbers of chunks of the first version
+	edits  []int  // numbers of chunks of the next versions, or one of the numbers below
+	read   string // what the reader does
+}
+
+const (
+	compacts  = -1 // the writer calls Compact
+	overwrite = -2 // the writer creates a new frame with the name
+	exchanges = -3 // the writer creates a new frame of the other kind with the name
+)
+
+// create creates a frame of version k with as many chunks as the first version.
+func (e *editedRace) create(t *testing.T, k int, sparse bool) error {
+	o := &CreateOptions{Sparse: sparse, Checksums: true, Concurrency: 1, sys: e.sys, ChunkSize: 40, Overwrite: true, NoSync: true,
+		Meta: []meta.Layer{{Name: "k", Content: []byte{0}}}}
+	f, err := CreateFunc(t.Context(), "x", func(b *Batch) error { return version(b, k, e.chunks[0]) }, o)
+	if err == nil {
+		err = f.Close()
+	}
+	return err
+}
+
+// prepare opens the frame twice.
+func (from *editedRace) prepare(t *testing.T) simulated.Rivals {
+	e := *from
+	e.chunks = slices.Clone(e.chunks)
+	e.sys = simulated.On(e.sys.Image.Clone())
+	w, err := Edit(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: e.sys, NoSync: true})
+	must(t, err)
+	o := &OpenOptions{Concurrency: 1, sys: e.sys, Verify: true}
+	f, err := Open(t.Context(), "x", o)
+	must(t, err)
+	last := 0
+	write := func() {
+		for _, n := range e.edits {
+			if n == compacts {
+				must(t, w.Compact(t.Context()))
+				continue
+			}
+			if last++; n < 0 {
+				e.chunks = append(e.chunks, e.chunks[0])
+				must(t, e.create(t, last, e.sparse == (n == overwrite)))
+				continue
+			}
+			e.chunks = append(e.chunks, n)
+			must(t, w.edit(t.Context(), func(b *Batch) error { return version(b, last, n) }))
+		}
+		must(t, w.Close())
+	}
+	var failed error
+	read := func() {
+		f, failed = e.reader(t, f, o)
+		if _, ok := e.sys.Image[0].Dir["x"]; !ok && errors.Is(failed, fs.ErrNotExist) {
+			failed = nil // a directory has no name for a moment while another one replaces it
+		}
+	}
+	return simulated.Rivals{System: e.sys, A: write, B: read, Check: func() error {
+		if failed != nil || f == nil {
+			return failed
+		}
+		defer f.Close()
+		_, err := f.Refresh(t.Context())
+		if errors.Is(err, ErrChanged) && f.Info().Sparse != (e.sys.Image[e.sys.Image[0].Dir["x"]].Dir != nil) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("afterwards: %w", err)
+		}
+		return checkVersion(f, last, e.chunks[last])
+	}}
+}
+
+// reader opens or refreshes a frame, and reads it.
+func (e *editedRace) reader(t *testing.T, f *Frame, o *OpenOptions) (*Frame, error) {
+	var err error
+	switch e.read {
+	case "open":
+		must(t, f.Close())
+		f, err = Open(t.Context(), "x", o)
+	case "refresh":
+		if _, err = f.Refresh(t.Context()); errors.Is(err, ErrChanged) && slices.Contains(e.edits, exchanges) {
+			err = nil
+		}
+	}
+	if err != nil {
+		return f, err
+	}
+	k, err := versionOf(f)
+	if err == nil && e.read == "verify" {
+		var fault error
+		err = cmp.Or(f.Verify(t.Context(), func(err error) error { fault = err; return nil }), fault)
+	} else if err == nil {
+		err = checkVersion(f, k, e.chunks[k])
+	}
+	if errors.Is(err, ErrChanged) {
+		err = nil
+	}
+	return f, err
 }

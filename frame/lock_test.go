@@ -283,9 +283,9 @@ func TestLockGap(t *testing.T) {
 		must(t, f.Append(t.Context(), stamped(1, 10)))
 		v, err := f.Engine().View(t.Context())
 		must(t, err)
-		storage.UnlockFile(f.lock.File) // as lockEdit and unlockEdit do
+		f.lock.File.Unlock() // as lockEdit and unlockEdit do
 		must(t, one(g).Update(0, stamped(2, 10)))
-		if ok, err := storage.TryLockFile(f.lock.File, false); !ok {
+		if ok, err := f.lock.File.TryLock(false); !ok {
 			t.Fatal(err)
 		}
 		dst := make([]byte, 40)
@@ -302,6 +302,54 @@ func TestLockGap(t *testing.T) {
 		v.Release()
 		if _, err := f.Content(t.Context()).ReadAt(dst, 0); err != nil || dst[4] != 2 || f.NumChunks() != 2 {
 			t.Error(err, dst)
+		}
+	})
+}
+
+// TestLockReplaced edits a frame that a program without the lock has replaced. The edits must not be lost with the old
+// frame.
+func TestLockReplaced(t *testing.T) {
+	lockable(t, func(t *testing.T, name string, o *options) {
+		f := reopen(t, name, o)
+		must(t, f.Append(t.Context(), stamped(1, 10)))
+		other := *o
+		other.Locking, other.Overwrite = false, true
+		replaced, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), stamped(2, 10)) }, other.create())
+		must(t, err)
+		must(t, replaced.Close())
+		for _, err := range []error{f.Append(t.Context(), stamped(3, 10)), one(f).SetVLMeta("a", nil), f.Compact(t.Context())} {
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("%v, want ErrChanged", err)
+			}
+		}
+		changed, err := f.Refresh(t.Context())
+		if o.Sparse { // the lock file is in the old directory
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("Refresh: %v, want ErrChanged", err)
+			}
+			must(t, f.Close())
+			f = reopen(t, name, o)
+		} else if !changed || err != nil {
+			t.Errorf("Refresh: %v, %v", changed, err)
+		}
+		must(t, f.Append(t.Context(), stamped(3, 10)))
+		g := reopen(t, name, o)
+		if got := content(t, g); !bytes.Equal(got, append(stamped(2, 10), stamped(3, 10)...)) {
+			t.Errorf("content %x", got)
+		}
+		if !o.Sparse {
+			h, err := Edit(t.Context(), name, other.edit())
+			must(t, err)
+			replaced, err = Create(t.Context(), name, other.create())
+			must(t, err)
+			if err := h.Compact(t.Context()); !errors.Is(err, ErrChanged) {
+				t.Errorf("Compact without a lock: %v, want ErrChanged", err)
+			}
+			must(t, errors.Join(replaced.Close(), h.Close()))
+		}
+		must(t, os.Rename(name, name+".old"))
+		if err := g.Append(t.Context(), stamped(4, 10)); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v, want fs.ErrNotExist", err)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -22,7 +23,8 @@ import (
 // Open opens the frame in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
 // and the trailer, but no chunks. ctx bounds this and waiting for a lock file; the frame does not retain it. The error
 // is ErrParam, an error of the operating system or of ctx, or an *Error that wraps ErrFormat, ErrCorrupt,
-// errors.ErrUnsupported, ErrTooLarge or ErrChecksum.
+// errors.ErrUnsupported, ErrTooLarge or ErrChecksum. If another process edits the frame at the same time, Open finds
+// the state of one commit; ErrChanged if commits do not end.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeFile)
 }
@@ -31,8 +33,9 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 // waiting for a lock file; the frame does not retain it. Errors are those of Open.
 //
 // Without Locking, only one Frame at a time may edit: two that edit at the same time can damage the frame. Frames that
-// other processes opened for reading before an edit may read bytes that the edit has overwritten. Edit truncates bytes
-// after the frame in its file, because an interrupted edit leaves such bytes. To edit a frame inside another file, use
+// other processes opened for reading before an edit may read bytes that the edit has overwritten, as if they were
+// damaged; reads return ErrChanged if they notice that. Edit truncates bytes after the frame in its file, because an
+// interrupted edit leaves such bytes. To edit a frame inside another file, use
 // EditStorage.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeEdit)
@@ -69,24 +72,39 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
-	if err != nil {
-		return nil, err
+	for try := 1; ; try++ {
+		f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
+		if err != nil {
+			return nil, err
+		}
+		fi, err := sys.Stat(f.path)
+		if err != nil {
+			return nil, errs.SeeURL(name, err)
+		}
+		if f, err = f.openKind(ctx, fi.IsDir(), p == placeEdit); err == nil {
+			return f, nil
+		}
+		now, e := sys.Stat(strings.TrimPrefix(name, "file://"))
+		if e == nil && (sys.Same(fi, now) || try == maxTries) || ctx.Err() != nil {
+			return nil, err
+		}
+		if e != nil { // another process has removed it, or is replacing a directory
+			return nil, e
+		}
 	}
-	fi, err := sys.Stat(f.path)
-	if err != nil {
-		return nil, errs.SeeURL(name, err)
-	}
-	var r storage.Root // of a sparse frame
-	if fi.IsDir() {
-		if r, err = sys.OpenRoot(f.path); err != nil {
+}
+
+// openKind opens the frame in a file, or in a directory.
+func (f *Frame) openKind(ctx context.Context, isDir, write bool) (_ *Frame, err error) {
+	var r storage.Root
+	if isDir {
+		if r, err = f.sys.OpenRoot(f.path); err != nil {
 			return nil, err
 		}
 	}
-	write := p == placeEdit
 	var l *storage.Lock
-	if opts.Locking {
-		l, err = storage.OpenLock(sys, f.path, r, write)
+	if f.opts.Locking {
+		l, err = storage.OpenLock(f.sys, f.path, r, write)
 	}
 	if err == nil {
 		f, err = f.openLocked(ctx, r, write, l)
@@ -143,7 +161,12 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame
 			return nil, f.wrap("header", -1, err)
 		}
 	}
-	s, err := f.load(ctx, st, size)
+	var s *snapshot
+	if f.path == "" || f.opts.Locking {
+		s, err = f.load(ctx, st, size)
+	} else {
+		s, err = f.loadEdited(ctx, st, size)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -230,6 +253,42 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 	}
 	s.src = src
 	return s, nil
+}
+
+// loadEdited is load for a file that another process may edit at the same time. It loads again until it has read one
+// state, or the file is damaged and does not change.
+func (f *Frame) loadEdited(ctx context.Context, st Storage, size int64) (*snapshot, error) {
+	var last []byte
+	for try := 1; ; try++ {
+		s, err := f.load(ctx, st, size)
+		switch {
+		case err == nil && (s.headerLen > maxCompared || f.unchanged(ctx, &reopened{src: st, size: size}, s)):
+			return s, nil
+		case err != nil && !isFault(err):
+			return nil, err
+		}
+		was := size
+		var e error
+		if size, e = st.Size(); e != nil {
+			return nil, e
+		}
+		head, _ := storage.ReadAll(st, 0, min(size, 4096))
+		if err != nil && try > 1 && size == was && bytes.Equal(head, last) {
+			return nil, err
+		}
+		if try == maxTries {
+			return nil, f.wrap("header", -1, fmt.Errorf("it changes while it is read: %w", ErrChanged))
+		}
+		if e := pause(ctx); e != nil {
+			return nil, e
+		}
+		last = head
+	}
+}
+
+// isFault reports whether an error is one of the bytes of a frame.
+func isFault(err error) bool {
+	return errors.Is(err, ErrCorrupt) || errors.Is(err, ErrFormat) || errors.Is(err, ErrTooLarge) || errors.Is(err, errors.ErrUnsupported)
 }
 
 // loadParts is load without a look at the journal.

@@ -90,8 +90,9 @@ type OpenOptions struct {
 	// last. A batch waits until no other process reads or edits, and other processes wait until the batch ends.
 	// Goroutines of this Frame may read during its own batch; such a read may return ErrChanged if another process
 	// edits just before or after the batch. Methods that only return sizes and metalayers do not look for newer states:
-	// see Refresh. Only Refresh notices that a program without the lock has replaced the frame; edits without it are
-	// lost with the old file.
+	// see Refresh. If a program without the lock has replaced the frame, reads continue with the old one, and a batch
+	// returns ErrChanged before it writes anything. Refresh switches to the new file; for a directory, which has
+	// another lock file, it returns ErrChanged: open the frame again.
 	//
 	// The locks are those of the operating system. They are not fair: processes that read without a pause can keep
 	// others from editing. Systems without locks, and some network file systems, return errors.ErrUnsupported. Other

@@ -93,7 +93,7 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	if err != nil {
 		return nil, errs.SeeURL(name, err)
 	}
-	temp.New = !o.Overwrite
+	temp.New, temp.MayReplace = !o.Overwrite, f.checkFree
 	d := &sparse{sys: f.sys, root: root, dir: path, index: layoutFile, temp: temp, noSync: f.opts.NoSync, scanned: true}
 	f.store = d
 	var layout *snapshot

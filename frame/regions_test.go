@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"iter"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -483,75 +482,137 @@ func TestRegionsAtOnce(t *testing.T) {
 	}
 }
 
-// TestRegionsLate writes a chunk again while Finish runs. Finish stops before one of its calls of the operating system,
-// and goes on before one of the calls of Write. Each pair of calls is tried.
+// TestRegionsLate writes a chunk again while Finish runs.
 func TestRegionsLate(t *testing.T) {
-	runs := 0
+	pairs := 0
 	for i := range 3 { // the kinds of items
-		for resume := 1; ; resume++ {
-			resumed := false
-			for stop := 1; ; stop++ {
-				stopped, during := writeLate(t, i, stop, resume)
-				if !stopped {
-					break // Finish makes fewer calls
-				}
-				resumed = resumed || during
-				runs++
+		pairs += interleave(t, 1, func() simulated.Rivals {
+			s := simulated.New()
+			r, late := filledRegions(t, s), openRegions(t, s)
+			var finished, written error
+			return simulated.Rivals{
+				System: s,
+				A:      func() { finished = r.Finish(t.Context()) },
+				B:      func() { written = late.Write(t.Context(), i, regionItems(i)) },
+				Check: func() error {
+					if finished != nil || written != nil {
+						return fmt.Errorf("chunk %d: Write: %w; Finish: %w", i, written, finished)
+					}
+					return errors.Join(r.Close(), late.Close())
+				},
 			}
-			if !resumed {
-				break // Write makes fewer calls
-			}
-		}
+		})
 	}
-	t.Log(runs, "runs")
-	if runs < 300 {
-		t.Errorf("%d runs", runs)
+	if t.Log(pairs, "pairs"); pairs < 300 {
+		t.Errorf("%d pairs", pairs)
 	}
 }
 
-// writeLate stops Finish before a call of the system, writes chunk i again, and resumes Finish before a call of Write.
-// It reports whether Finish stopped, and whether it went on during Write.
-func writeLate(t *testing.T, i, stop, resume int) (stopped, during bool) {
-	s := simulated.New()
+// TestRegionsRace does two things with a frame at the same time: the first must succeed. Finish then finishes it.
+func TestRegionsRace(t *testing.T) {
+	filled := simulated.New()
+	must(t, filledRegions(t, filled).Close())
+	type call func(s *simulated.System, r *Regions) error
+	finish := func(_ *simulated.System, r *Regions) error { return r.Finish(t.Context()) }
+	write := func(_ *simulated.System, r *Regions) error { return r.Write(t.Context(), 2, regionItems(2)) }
+	create := func(s *simulated.System, _ *Regions) error {
+		r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
+		return closed(r, err)
+	}
+	errAny := errors.New("any error, because another frame replaces this one")
+	pairs := 0
+	for _, c := range []struct {
+		name string
+		on   *simulated.System
+		a, b call
+		may  error // returned by b
+	}{
+		{"Finish, Finish", filled, finish, finish, nil},
+		{"Write, Finish", filled, write, finish, nil},
+		{"Write, Write", filled, write, write, nil},
+		{"Finish, Missing", filled, finish, func(_ *simulated.System, r *Regions) error {
+			for i, err := range r.Missing(t.Context()) {
+				return fmt.Errorf("chunk %d is missing, %w", i, err)
+			}
+			return nil
+		}, nil},
+		{"Finish, OpenRegions", filled, finish, func(s *simulated.System, _ *Regions) error {
+			r, err := OpenRegions(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
+			return closed(r, err)
+		}, nil},
+		{"Finish, an edit", filled, finish, func(s *simulated.System, _ *Regions) error {
+			f, err := Edit(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
+			if err != nil {
+				return err
+			}
+			return errors.Join(one(f).Update(5, regionItems(5)), f.Close())
+		}, ErrUnfinished},
+		{"Finish, CreateRegions", filled, finish, create, fs.ErrExist},
+		{"CreateRegions, CreateRegions", simulated.New(), create, create, nil},
+		{"Create, Finish", filled, func(s *simulated.System, _ *Regions) error {
+			f, err := Create(t.Context(), "x", &CreateOptions{Overwrite: true, Concurrency: 1, sys: s})
+			if err == nil {
+				err = f.Close()
+			}
+			return err
+		}, finish, errAny},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			pairs += interleave(t, 3, func() simulated.Rivals {
+				s := simulated.On(c.on.Image.Clone())
+				var handles [2]*Regions
+				for i := range handles {
+					if c.on == filled {
+						handles[i] = openRegions(t, s)
+					}
+				}
+				var a, b error
+				return simulated.Rivals{
+					System: s,
+					A:      func() { a = c.a(s, handles[0]) },
+					B:      func() { b = c.b(s, handles[1]) },
+					Check: func() error {
+						if a != nil || b != nil && c.may != errAny && !errors.Is(b, c.may) {
+							return fmt.Errorf("%v; %v", a, b)
+						}
+						for _, r := range handles {
+							if r != nil {
+								must(t, r.Close())
+							}
+						}
+						if c.may == errAny {
+							return nil
+						}
+						return recoverRegions(t, s.Image, true, false, nil)
+					},
+				}
+			})
+		})
+	}
+	t.Log(pairs, "pairs")
+}
+
+// closed closes what was opened, and returns the first error.
+func closed(r *Regions, err error) error {
+	if err == nil {
+		err = r.Close()
+	}
+	return err
+}
+
+// filledRegions lays out the frame of these tests and writes all chunks.
+func filledRegions(t *testing.T, s *simulated.System) *Regions {
 	r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
 	must(t, err)
-	defer r.Close()
 	for k := range regionChunks {
 		must(t, r.Write(t.Context(), k, regionItems(k)))
 	}
-	late, err := OpenRegions(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
+	return r
+}
+
+// openRegions opens that frame for another writer.
+func openRegions(t *testing.T, s *simulated.System) *Regions {
+	r, err := OpenRegions(t.Context(), "x", &OpenOptions{Concurrency: 1, sys: s})
 	must(t, err)
-	defer late.Close()
-	calls := 0
-	before := func(n int, f func()) func() {
-		return func() {
-			if calls++; calls == n {
-				s.Before = nil
-				f()
-			}
-		}
-	}
-	finish, end := iter.Pull(func(yield func(error) bool) {
-		s.Before = before(stop, func() { yield(nil) })
-		err := r.Finish(t.Context())
-		s.Before = nil
-		yield(err)
-	})
-	defer end()
-	finish()
-	if stopped = calls == stop; !stopped {
-		return false, false
-	}
-	calls = 0
-	var finished error
-	s.Before = before(resume, func() { finished, _ = finish() })
-	err = late.Write(t.Context(), i, regionItems(i))
-	s.Before = nil
-	if during = calls >= resume; !during {
-		finished, _ = finish()
-	}
-	if err != nil || finished != nil {
-		t.Errorf("chunk %d, call %d of Finish, call %d of Write: Write: %v; Finish: %v", i, stop, resume, err, finished)
-	}
-	return true, during
+	return r
 }

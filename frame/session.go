@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -34,6 +37,14 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 	}
 }
 
+// checkTarget returns ErrParam if a new frame of a name would wait for the end of reading f.
+func (f *Frame) checkTarget(name string, o *CreateOptions) error {
+	if o.Locking && o.Overwrite && !o.Sparse && f.lock.Is(f.sys, strings.TrimPrefix(name, "file://")) {
+		return f.error(fmt.Errorf("option Locking: a copy onto the frame would wait for its own reading: %w", ErrParam))
+	}
+	return nil
+}
+
 // release ends the use of a snapshot. It changes *err, the error of the read, if the frame was closed, or another
 // process may have overwritten the snapshot.
 func (f *Frame) release(s *snapshot, err *error) {
@@ -54,8 +65,51 @@ func (f *Frame) afterRead(s *snapshot, err error) error {
 		err = e
 	} else if !ok {
 		err = f.wrap("chunks", -1, ErrChanged)
+	} else if err != nil && f.edited(s, err) {
+		err = f.errEdited(err)
 	}
 	return f.orClosed(err)
+}
+
+// errEdited returns the error for a frame that another process has edited or replaced. err is its consequence.
+func (f *Frame) errEdited(err error) error {
+	return f.wrap("chunks", -1, fmt.Errorf("edited or replaced since: %v: %w", err, ErrChanged))
+}
+
+// edited reports whether an error of reading s may come from another process, which has edited or replaced the frame
+// since: another state is stored now.
+func (f *Frame) edited(s *snapshot, err error) bool {
+	if f.path == "" || f.isClosed() || !isFault(err) {
+		return false
+	}
+	r := reopened{src: s.src}
+	if s.sparse {
+		was, err := s.root.Stat()
+		if err != nil {
+			return false
+		}
+		if is, err := f.sys.Stat(f.path); err != nil || !f.sys.Same(was, is) {
+			return true
+		}
+	}
+	if f.writable { // what else changes is an edit of f
+		return false
+	}
+	if s.sparse {
+		file, err := s.root.Open(indexFile, os.O_RDONLY, 0)
+		if err != nil {
+			return errors.Is(err, fs.ErrNotExist)
+		}
+		defer file.Close()
+		r.src = storage.WritableFile{File: file}
+	}
+	st, ok := r.src.(interface{ Size() (int64, error) })
+	if !ok {
+		return false
+	}
+	var e error
+	r.size, e = st.Size()
+	return e == nil && !f.unchanged(context.Background(), &r, s)
 }
 
 // lockUser is a frame as its lock file sees it.
@@ -87,6 +141,23 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 	return true, nil
 }
 
+// Replaced implements storage.User.
+func (u lockUser) Replaced() error {
+	if u.f.snap.Load() == nil {
+		return nil // a new frame
+	}
+	return u.f.checkName()
+}
+
+// checkName returns ErrChanged if another file or directory has the name of the frame.
+func (f *Frame) checkName() error {
+	same, err := f.store.hasName()
+	if err == nil && !same {
+		err = f.replaced()
+	}
+	return err
+}
+
 // Close releases the frame. It does not wait: concurrent reads succeed or fail with fs.ErrClosed. An open batch can no
 // longer be committed, and keeps the file open until it is rolled back. A second Close does nothing.
 func (f *Frame) Close() error {
@@ -115,11 +186,12 @@ func (f *Frame) endBatch() {
 // program without the lock has replaced.
 //
 // Readers of the previous state continue with it. If another process has overwritten bytes of that state, they get
-// wrong data or an error, unless both processes use OpenOptions.Locking.
+// wrong data or ErrChanged, unless both processes use OpenOptions.Locking.
 //
 // Refresh waits for an open batch of this Frame. Without Locking, a Refresh during another process's edit in place may
 // fail, for example with ErrCorrupt. The Frame then keeps its state, and a later Refresh succeeds. Errors are those of
-// Open, and ErrChanged if another frame has replaced this one.
+// Open, and ErrChanged if another frame has replaced this one: one of the other kind or of another type, or with
+// Locking another directory.
 func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	ctx = task.Context(ctx)
 	defer f.cache.Clear() // the index may not show a change in place
@@ -144,21 +216,31 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 		now := f.snap.Load()
 		return now != nil && now != old, nil
 	}
-	const tries = 20
 	for try := 1; ; try++ {
 		s, err := f.reload(ctx, old, false)
 		if err == nil {
 			f.publish(old, s)
 			return s != old, nil
 		}
-		if try == tries || !errors.Is(err, ErrCorrupt) {
+		if try == maxTries || !errors.Is(err, ErrCorrupt) {
 			return false, f.orClosed(err)
 		}
-		select { // an edit may be in progress
-		case <-time.After(time.Millisecond):
-		case <-ctx.Done():
-			return false, ctx.Err()
+		if err := pause(ctx); err != nil {
+			return false, err
 		}
+	}
+}
+
+// maxTries is the number of times that a state is read which another process edits at the same time.
+const maxTries = 20
+
+// pause waits before the next try.
+func pause(ctx context.Context) error {
+	select {
+	case <-time.After(time.Millisecond):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
@@ -166,7 +248,8 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 // be written: no other process uses it.
 func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(ctx, f.writable)
-	if err != nil && f.fixed && !r.same { // there is no layout in the other directory
+	if err != nil && (f.fixed && !r.same || errors.Is(err, errOtherKind)) {
+		// In the other directory is no layout, or the other frame is of the other kind.
 		err = f.replaced()
 	}
 	if err != nil {
@@ -177,7 +260,8 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	if r.same && f.unchanged(ctx, &r, now) {
 		return now, nil
 	}
-	if f.fixed { // the Regions writes to the directory that it has opened
+	if f.fixed || f.lock != nil && r.root != nil && !r.same {
+		// The Regions writes to the directory that it has opened; the lock file is in that directory.
 		return nil, f.replaced()
 	}
 	if edit && r.root == nil {
@@ -205,10 +289,12 @@ func (f *Frame) replaced() error {
 	return f.wrap("header", -1, fmt.Errorf("another frame has taken its place: %w", ErrChanged))
 }
 
+// maxCompared is the largest length of a header that is compared; longer ones are read again.
+const maxCompared = 1 << 20
+
 // unchanged reports whether header, index and trailer that are stored are those of s.
 func (f *Frame) unchanged(ctx context.Context, r *reopened, s *snapshot) bool {
-	const most = 1 << 20 // longer headers are read again
-	if s.headerLen > most {
+	if s.headerLen > maxCompared {
 		return false
 	}
 	src := storage.Bind(ctx, r.src)

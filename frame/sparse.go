@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,6 +51,9 @@ type sparse struct {
 	takenBy *transaction               // the transaction of taken and low
 	taken   map[int64]bool             // file numbers in use; see number
 	low     int64                      // all smaller numbers are in use
+
+	avoidedBy *transaction // the transaction of avoided
+	avoided   []int64      // numbers of files that exist; see avoidRegions
 }
 
 // fileExtent is the extent of a chunk file: its number.
@@ -91,6 +95,9 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	if tx.next.fileID > 1<<32-1 {
 		return 0, fmt.Errorf("chunk file number %d: %w", tx.next.fileID, ErrTooLarge)
 	}
+	if err := d.avoidRegions(tx); err != nil {
+		return 0, err
+	}
 	id := d.number(tx, int64(len(data)))
 	if err := d.writeFile(chunkFile(id), data); err != nil {
 		return 0, err
@@ -98,6 +105,32 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	tx.written = append(tx.written, fileExtent(id))
 	tx.next.cbytes += int64(len(data))
 	return entry(id), nil
+}
+
+// avoidRegions makes the batch use no number of an existing chunk file, if Regions.Finish may still be removing files
+// that the index does not reference: it might remove a new file with the same name.
+func (d *sparse) avoidRegions(tx *transaction) error {
+	if tx.cur == nil || d.avoidedBy == tx {
+		return nil
+	}
+	if _, err := d.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) {
+		d.avoidedBy, d.avoided = tx, nil
+		return nil
+	} else if err != nil {
+		return err
+	}
+	files, err := d.root.ReadDir(".")
+	if err != nil {
+		return err
+	}
+	d.avoidedBy, d.avoided = tx, nil
+	for _, x := range files {
+		if n, ok := chunkNumber(x.Name()); ok && n < 1<<32 {
+			d.avoided = append(d.avoided, n)
+			tx.next.fileID = max(tx.next.fileID, n+1)
+		}
+	}
+	return nil
 }
 
 // number returns the number of a new chunk file of n bytes: usually one more than the last. C-Blosc2 takes the number
@@ -121,6 +154,9 @@ func (d *sparse) number(tx *transaction, n int64) int64 {
 		}
 		for _, x := range slices.Concat(tx.written, tx.freed) {
 			d.taken[x.Off] = true
+		}
+		for _, n := range d.avoided {
+			d.taken[n] = true
 		}
 	}
 	for d.taken[d.low] {
@@ -295,15 +331,19 @@ func (d *sparse) size(*snapshot) (int64, error) {
 	return sum, err
 }
 
-func (d *sparse) reopen(context.Context, bool) (r reopened, err error) {
+func (d *sparse) reopen(ctx context.Context, write bool) (r reopened, err error) {
 	r.same, r.root = true, d.root
 	if err := d.followName(&r); err != nil {
 		return r, err
 	}
 	file, err := r.root.Open(d.index, os.O_RDONLY, 0)
 	if err != nil {
+		same, e := d.named(r.root)
 		r.close(false)
-		return r, err
+		if e == nil && !same { // another process has replaced the directory since
+			return d.reopen(ctx, write)
+		}
+		return r, cmp.Or(e, err)
 	}
 	r.src, r.file = file, file
 	if r.size, err = (storage.WritableFile{File: file}).Size(); err != nil {
@@ -314,17 +354,36 @@ func (d *sparse) reopen(context.Context, bool) (r reopened, err error) {
 
 // followName opens the directory that has the name of the frame, if it is not the directory of d.
 func (d *sparse) followName(r *reopened) error {
-	was, err := d.root.Stat()
+	for try := 1; ; try++ {
+		var err error
+		if r.same, err = d.named(d.root); err != nil || r.same {
+			return err
+		}
+		if r.root, err = d.sys.OpenRoot(d.dir); err == nil {
+			return nil
+		}
+		fi, e := d.sys.Stat(d.dir)
+		switch {
+		case e != nil:
+			return e
+		case !fi.IsDir():
+			return errOtherKind
+		case try == maxTries:
+			return err
+		}
+	}
+}
+
+func (d *sparse) hasName() (bool, error) { return d.named(d.root) }
+
+// named reports whether a directory has the name of the frame.
+func (d *sparse) named(r storage.Root) (bool, error) {
+	was, err := r.Stat()
 	if err != nil {
-		return err
+		return false, err
 	}
 	is, err := d.sys.Stat(d.dir)
-	if err != nil || d.sys.Same(was, is) {
-		return err
-	}
-	r.same = false
-	r.root, err = d.sys.OpenRoot(d.dir)
-	return err
+	return err == nil && d.sys.Same(was, is), err
 }
 
 func (d *sparse) adopt(r reopened, old, s *snapshot) {

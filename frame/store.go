@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"iter"
 
@@ -49,6 +50,8 @@ type store interface {
 	// reopen opens the file or directory that has the name of the frame now: that of the store, or one that has
 	// replaced it.
 	reopen(ctx context.Context, write bool) (reopened, error)
+	// hasName reports whether the file or directory of the store has the name of the frame.
+	hasName() (bool, error)
 	// adopt makes s, which was read from r, the newest state in place of old. The store then forgets its free space and
 	// its older states.
 	adopt(r reopened, old, s *snapshot)
@@ -113,6 +116,9 @@ func closeSource(c io.Closer) {
 		c.Close()
 	}
 }
+
+// errOtherKind is the error for a directory in the place of a file, or a file in the place of a directory.
+var errOtherKind = fmt.Errorf("a frame of the other kind: %w", ErrChanged)
 
 // reopened is the file or directory that has the name of a frame now.
 type reopened struct {

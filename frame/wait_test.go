@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -19,6 +21,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/trap"
 )
@@ -380,4 +383,125 @@ func TestManyGoroutines(t *testing.T) {
 		_, err = f.ReadChunk(t.Context(), nil, 0)
 		check("ReadChunk", err)
 	}
+}
+
+// TestCreateRace creates a frame twice at the same time. Without Overwrite one call succeeds, and the other returns
+// fs.ErrExist. With Overwrite one of the frames remains, and the other call succeeds, too, or returns ErrChanged.
+func TestCreateRace(t *testing.T) {
+	for _, sparse := range [][2]bool{{false, false}, {true, true}, {false, true}, {true, false}} {
+		for _, overwrite := range []bool{false, true} {
+			t.Run(fmt.Sprintf("sparse %v overwrite %v", sparse, overwrite), func(t *testing.T) {
+				interleave(t, 1, func() simulated.Rivals { return creators(t, sparse, overwrite) })
+			})
+		}
+	}
+}
+
+// creators are two calls of Create for the same name.
+func creators(t *testing.T, sparse [2]bool, overwrite bool) simulated.Rivals {
+	s := simulated.New()
+	if overwrite {
+		f, err := Create(t.Context(), "x", &CreateOptions{sys: s, Sparse: true})
+		must(t, err)
+		must(t, f.Close())
+	}
+	var errs [2]error
+	create := func(i int) func() {
+		return func() {
+			var f *Frame
+			f, errs[i] = CreateFunc(t.Context(), "x", func(b *Batch) error { return b.Append(t.Context(), stamped(i, 10)) },
+				&CreateOptions{sys: s, Sparse: sparse[i], Overwrite: overwrite, Concurrency: 1})
+			if errs[i] == nil {
+				must(t, f.Close())
+			}
+		}
+	}
+	return simulated.Rivals{System: s, A: create(0), B: create(1), Check: func() error {
+		t.Helper()
+		f, err := Open(t.Context(), "x", &OpenOptions{sys: s})
+		if err != nil {
+			return fmt.Errorf("%w; creating: %v", err, errs)
+		}
+		defer f.Close()
+		got, err := io.ReadAll(f.Content(t.Context()))
+		won := slices.IndexFunc([][]byte{stamped(0, 10), stamped(1, 10)}, func(p []byte) bool { return bytes.Equal(p, got) })
+		ok := won >= 0 && errs[won] == nil
+		if lost := errs[1-max(0, won)]; overwrite {
+			ok = ok && (lost == nil || errors.Is(lost, ErrChanged))
+		} else {
+			ok = ok && errors.Is(lost, fs.ErrExist)
+		}
+		if names := s.Image[0].Dir; err != nil || !ok || len(names) != 1 {
+			return fmt.Errorf("frame %d remains, %v; creating: %v; files %v", won, err, errs, names)
+		}
+		return nil
+	}}
+}
+
+// TestCreateLate creates a frame over a directory with other files, which appeared while the frame was filled.
+func TestCreateLate(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		s := simulated.New()
+		_, err := CreateFunc(t.Context(), "x", func(*Batch) error {
+			must(t, s.Mkdir("x", 0o777))
+			f, err := s.Open("x/notes", os.O_CREATE, 0o666)
+			must(t, err)
+			return f.Close()
+		}, &CreateOptions{sys: s, Sparse: sparse, Overwrite: true})
+		if _, lost := s.Stat("x/notes"); !errors.Is(err, fs.ErrExist) || lost != nil || len(s.Image[0].Dir) != 1 {
+			t.Errorf("sparse %v: %v, %v, files %v", sparse, err, lost, s.Image[0].Dir)
+		}
+	}
+}
+
+// gapStorage calls gap before its first write.
+type gapStorage struct {
+	Memory
+	gap func()
+}
+
+func (s *gapStorage) WriteAt(p []byte, off int64) (int, error) {
+	if gap := s.gap; gap != nil {
+		s.gap = nil
+		gap()
+	}
+	return s.Memory.WriteAt(p, off)
+}
+
+// TestCopyGap lets another process edit a frame while Copy reads it, after an edit through the same Frame has released
+// the lock for a moment.
+func TestCopyGap(t *testing.T) {
+	lockable(t, func(t *testing.T, name string, o *options) {
+		for _, what := range []string{"Copy", "CopyChunks", "PutChunks"} {
+			f, g := reopen(t, name, o), reopen(t, name, o)
+			must(t, replaceAll(f, 1, 2, 10))
+			st := &gapStorage{gap: func() {
+				f.lock.File.Unlock() // as Edit and EndEdit of the lock do
+				for state := range 3 {
+					must(t, replaceAll(g, 2+state, 2, 10))
+				}
+				if ok, err := f.lock.File.TryLock(false); !ok {
+					t.Fatal(err)
+				}
+			}}
+			to := &CreateOptions{Storage: st, ChunkSize: 40}
+			v, err := f.Engine().View(t.Context())
+			must(t, err)
+			if what == "Copy" {
+				to.ChunkSize = 0
+				_, err = Copy(t.Context(), "", f, to)
+			} else {
+				_, err = CreateFunc(t.Context(), "", func(b *Batch) error {
+					if what == "CopyChunks" {
+						return b.Engine().CopyChunks(t.Context(), v)
+					}
+					return errors.Join(b.Engine().FillSpecial(80, chunk.Zeros), b.Engine().PutChunks(t.Context(), v, slices.All([]int{0, 1})))
+				}, to)
+			}
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("%s: %v, want ErrChanged", what, err)
+			}
+			v.Release()
+		}
+	})
 }

@@ -58,7 +58,8 @@ type Batch struct {
 
 // Begin starts a batch. End it with Commit or Rollback. Begin waits until an open batch of the same Array has ended
 // and, with OpenOptions.Locking, until no other process reads or edits. ctx bounds only this wait: the batch does not
-// retain it. The error wraps ErrReadOnly, fs.ErrClosed or ErrCorrupt, or is an error of the lock file or of ctx.
+// retain it. The error wraps ErrReadOnly, fs.ErrClosed, ErrCorrupt or, with OpenOptions.Locking, ErrChanged, or is an
+// error of the lock file or of ctx.
 func (a *Array) Begin(ctx context.Context) (*Batch, error) {
 	b, err := a.f.Begin(task.Context(ctx))
 	if err != nil {

@@ -42,7 +42,11 @@ func Concat(ctx context.Context, name string, axis int, rs []Reader, o *CreateOp
 	if j.l, err = j.parts[0].layout(ctx, name, j.shape, o.from(rs[0].CreateOptions())); err != nil {
 		return nil, err
 	}
-	return j.l.create(ctx, name, func(b *frame.Batch) error { return j.run(ctx, b) })
+	var hs []*snapshot
+	for _, p := range j.parts {
+		hs = append(hs, p.snapshot)
+	}
+	return j.l.createFrom(ctx, name, hs, func(b *frame.Batch) error { return j.run(ctx, b) })
 }
 
 // Stack creates an array from others of the same shape, along a new axis. axis is the position of the new axis in the

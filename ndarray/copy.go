@@ -44,8 +44,8 @@ func (a *Array) CreateOptions() *CreateOptions {
 // The temporary array is a file next to the new one, or in memory if the new array is in memory. With a Storage, Copy
 // uses no temporary array. See PlanRechunk. The error is an error of Create or of reading.
 //
-// With Overwrite, a copy can replace the file of r. Do not set Locking for that if r was opened with it: Copy would
-// wait for its own reading until ctx ends.
+// With Overwrite, a copy can replace the file of r. With Locking it returns ErrParam if r was opened with it, too,
+// because Copy would wait for its own reading.
 func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)
@@ -66,7 +66,7 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 	if err != nil {
 		return nil, err
 	}
-	return l.create(ctx, name, func(b *frame.Batch) error {
+	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
 		if _, m := r.source(); m == nil && to.Attrs == nil {
 			if err := b.Engine().CopyVLMeta(h.v); err != nil {
 				return err
@@ -81,6 +81,18 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		}
 		return s.rechunk(ctx, b, h, memory)
 	})
+}
+
+// createFrom is create for an array that fill makes of others.
+func (l *layout) createFrom(ctx context.Context, name string, hs []*snapshot, fill func(b *frame.Batch) error) (*Array, error) {
+	if l.opts.Locking && l.opts.Overwrite && !l.opts.Sparse {
+		for _, h := range hs {
+			if err := h.a.f.Engine().CheckTarget(name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return l.create(ctx, name, fill)
 }
 
 // sameCParams reports whether p and q compress a chunk to the same bytes.

@@ -2,9 +2,11 @@ package ndarray
 
 import (
 	"bytes"
+	"context"
 	"encoding/gob"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -223,4 +226,43 @@ func TestCopyBuffers(t *testing.T) {
 	}
 	runtime.KeepAlive(items)
 	a.Close()
+}
+
+// TestCopyOntoItself replaces the file of an array by a copy of it. With Locking on both sides, the copy would wait for
+// its own reading.
+func TestCopyOntoItself(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "js" || runtime.GOOS == "wasip1" || runtime.GOOS == "plan9" {
+		t.Skip("this system has no locks, or cannot replace an open file")
+	}
+	name := filepath.Join(t.TempDir(), "x.b2nd")
+	a, err := Create(t.Context(), name, []int64{4}, []int32{1, 2, 3, 4}, &CreateOptions{Locking: true})
+	must(t, err)
+	defer a.Close()
+	link := filepath.Join(filepath.Dir(name), "..", filepath.Base(filepath.Dir(name)), "x.b2nd")
+	for what, call := range map[string]func(ctx context.Context, name string, o *CreateOptions) (*Array, error){
+		"Copy": func(ctx context.Context, name string, o *CreateOptions) (*Array, error) { return Copy(ctx, name, a, o) },
+		"Concat": func(ctx context.Context, name string, o *CreateOptions) (*Array, error) {
+			return Concat(ctx, name, 0, []Reader{a}, o)
+		},
+		"Reshape": func(ctx context.Context, name string, o *CreateOptions) (*Array, error) {
+			return Reshape(ctx, name, a, []int64{4}, o)
+		},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for _, name := range []string{name, link} {
+			if _, err := call(ctx, name, &CreateOptions{Overwrite: true, Locking: true}); !errors.Is(err, ErrParam) {
+				t.Errorf("%s: %v, want ErrParam", what, err)
+			}
+		}
+		if _, err := call(ctx, name, &CreateOptions{Locking: true}); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v, want fs.ErrExist", what, err)
+		}
+		b, err := call(ctx, name+".other", &CreateOptions{Overwrite: true, Locking: true})
+		must(t, err)
+		must(t, b.Close())
+	}
+	b, err := Copy(t.Context(), name, a, &CreateOptions{Overwrite: true})
+	must(t, err)
+	must(t, b.Close())
 }

@@ -40,7 +40,7 @@ func Reshape(ctx context.Context, name string, r Reader, shape []int64, o *Creat
 	if err != nil {
 		return nil, err
 	}
-	return l.create(ctx, name, func(b *frame.Batch) error {
+	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
 		s := h.stream(l)
 		s.ahead = nil
 		s.read = func(ctx context.Context, dst []byte, start, count *grid.Dims) error {

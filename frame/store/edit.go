@@ -53,7 +53,7 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 		if err := checkOverwrite(o.system(), name, o.Overwrite); err != nil {
 			return err
 		}
-		if err := createEmbed(ctx, o.system(), tempBeside(name), name, LayoutEmbed, o.noSync()); err != nil {
+		if err := createEmbed(ctx, o.system(), tempBeside(name), name, LayoutEmbed, o.noSync(), renamer(o.system(), o.Overwrite)); err != nil {
 			return err
 		}
 		return storage.SyncDir(o.system(), name, o.noSync())
@@ -85,24 +85,21 @@ func createDir(ctx context.Context, sys storage.System, name string, layout Layo
 	if err != nil {
 		return err
 	}
-	err = createEmbed(ctx, root, tempIn("."), embedFile, layout, noSync)
+	err = createEmbed(ctx, root, tempIn("."), embedFile, layout, noSync, root.Rename)
 	if err == nil && !noSync && runtime.GOOS != "windows" {
 		err = root.Sync(".")
 	}
 	if err = errors.Join(err, root.Close()); err != nil {
 		return err
 	}
-	if err := checkFree(sys, name, false); err != nil {
-		return err
-	}
-	if err := sys.Rename(temp, name); err != nil {
+	if err := storage.RenameNew(sys, temp, name); err != nil {
 		return err
 	}
 	return storage.SyncDir(sys, name, noSync)
 }
 
 // createEmbed creates the file of an empty embed store. The caller must sync the directory.
-func createEmbed(ctx context.Context, d storage.Directory, temp, name string, layout Layout, noSync bool) error {
+func createEmbed(ctx context.Context, d storage.Directory, temp, name string, layout Layout, noSync bool, rename func(temp, name string) error) error {
 	marker, err := meta.Marshal(map[string]any{"version": 1})
 	if err != nil {
 		return err
@@ -118,7 +115,7 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 		return err
 	}
 	defer f.Close()
-	return createFile(d, temp, name, noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
+	return createFile(d, temp, name, noSync, rename, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
 }
 
 // Edit opens the directory store (.b2d) or embed store (.b2e) with a name for reading and editing. Only one Store at a

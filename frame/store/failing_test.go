@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame/internal/simulated"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 )
 
@@ -183,5 +185,47 @@ func TestPackTruncated(t *testing.T) {
 	}
 	if list, err := os.ReadDir(filepath.Dir(dir)); len(list) != 2 {
 		t.Errorf("%d files and directories after Pack, want 2, %v", len(list), err)
+	}
+}
+
+// TestNewNames gives the name of a new store or zip file to another file before each of the calls of the system. One of
+// the two gets the name.
+func TestNewNames(t *testing.T) {
+	ctx := t.Context()
+	for _, name := range []string{"x.b2e", "x.b2d", "x.b2z"} {
+		for at := 1; ; at++ {
+			sys := simulated.New()
+			o := &CreateOptions{OpenOptions: OpenOptions{sys: sys}}
+			from, err := Create(ctx, "source.b2d", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			calls, other := 0, error(nil)
+			sys.Before = func() {
+				if calls++; calls == at {
+					sys.Before = nil
+					var f storage.File
+					if f, other = sys.Open(name, os.O_CREATE|os.O_EXCL, 0o666); other == nil {
+						f.Close()
+					}
+				}
+			}
+			if name == "x.b2z" {
+				err = from.Pack(ctx, name, o)
+			} else if s, e := Create(ctx, name, o); e == nil {
+				err = s.Close()
+			} else {
+				err = e
+			}
+			sys.Before = nil
+			from.Close()
+			if calls < at {
+				break
+			}
+			fi, e := sys.Stat(name)
+			if e != nil || errors.Is(err, fs.ErrExist) == errors.Is(other, fs.ErrExist) || err != nil && fi.Size() > 0 || len(sys.Image[0].Dir) != 2 {
+				t.Errorf("%s, call %d: %v, the other file: %v, files %v, %v", name, at, err, other, sys.Image[0].Dir, e)
+			}
+		}
 	}
 }

@@ -36,9 +36,9 @@ func checkOverwrite(d storage.Directory, name string, overwrite bool) error {
 	return err
 }
 
-// createFile writes a file under a temporary name and renames it when it is complete. The caller must sync the
+// createFile writes a file under a temporary name, and calls rename when it is complete. The caller must sync the
 // directory.
-func createFile(d storage.Directory, temp, name string, noSync bool, fill func(w io.Writer) error) error {
+func createFile(d storage.Directory, temp, name string, noSync bool, rename func(temp, name string) error, fill func(w io.Writer) error) error {
 	err := writeFile(d, temp, noSync, fill)
 	if err != nil {
 		if _, e := d.Lstat(filepath.Dir(name)); errors.Is(e, fs.ErrNotExist) {
@@ -46,10 +46,18 @@ func createFile(d storage.Directory, temp, name string, noSync bool, fill func(w
 		}
 		return err
 	}
-	if err = d.Rename(temp, name); err != nil {
+	if err = rename(temp, name); err != nil {
 		d.Remove(temp)
 	}
 	return err
+}
+
+// renamer returns what gives a new file or directory its name. It replaces a file only with overwrite.
+func renamer(sys storage.System, overwrite bool) func(temp, name string) error {
+	if overwrite {
+		return sys.Rename
+	}
+	return func(temp, name string) error { return storage.RenameNew(sys, temp, name) }
 }
 
 // writeFile writes a new file, and removes it after an error.

@@ -56,7 +56,7 @@ func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) err
 	if err := checkOverwrite(sys, name, o.Overwrite); err != nil {
 		return err
 	}
-	err := createFile(sys, tempBeside(name), name, o.noSync(), func(w io.Writer) error { return s.pack(ctx, w) })
+	err := createFile(sys, tempBeside(name), name, o.noSync(), renamer(sys, o.Overwrite), func(w io.Writer) error { return s.pack(ctx, w) })
 	if err != nil {
 		return err
 	}

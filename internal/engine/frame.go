@@ -13,6 +13,9 @@ import (
 type Frame interface {
 	// View returns the newest state. ctx bounds how long it waits for a lock file.
 	View(ctx context.Context) (View, error)
+	// CheckTarget returns ErrParam if creating a contiguous frame of that name with Overwrite and Locking would wait
+	// for the end of reading this frame.
+	CheckTarget(name string) error
 	// Options returns how the frame was opened or created. The caller may change the copy.
 	Options() Options
 	// CheckAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame
@@ -133,6 +136,9 @@ func NewView(r Reader, state any, draft bool) View { return View{r: r, state: st
 
 // State returns the state of v for package frame.
 func (v View) State() any { return v.state }
+
+// Draft reports whether the state is that of a batch, for package frame.
+func (v View) Draft() bool { return v.draft }
 
 // Reader returns what reads the state, for package frame.
 func (v View) Reader() Reader { return v.r }

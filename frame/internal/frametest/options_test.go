@@ -358,3 +358,29 @@ func TestBatchConcurrent(t *testing.T) {
 	}
 	verify(t, f)
 }
+
+// TestCopyOntoItself replaces the file of a frame by a copy of it. With Locking on both sides, the copy would wait for
+// its own reading.
+func TestCopyOntoItself(t *testing.T) {
+	if !storage.CanLock {
+		t.Skip("this system has no locks")
+	}
+	for _, sparse := range []bool{false, true} {
+		name := filepath.Join(t.TempDir(), "x")
+		f, err := frame.Create(t.Context(), name, &frame.CreateOptions{Locking: true, Sparse: sparse})
+		must(t, err)
+		defer f.Close()
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := frame.Copy(ctx, name, f, &frame.CreateOptions{Locking: true}); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("sparse %v: %v, want fs.ErrExist", sparse, err)
+		}
+		g, err := frame.Copy(ctx, name, f, &frame.CreateOptions{Locking: true, Overwrite: true, Sparse: sparse})
+		if !sparse && !errors.Is(err, frame.ErrParam) || sparse && err != nil { // the lock is in the old directory
+			t.Errorf("sparse %v: %v", sparse, err)
+		}
+		if err == nil {
+			must(t, g.Close())
+		}
+	}
+}

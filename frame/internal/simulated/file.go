@@ -144,6 +144,48 @@ func (f *File) Stat() (fs.FileInfo, error) {
 	return f.s.info(path.Base(f.name), f.id), err
 }
 
+// TryLock implements storage.LockFile.
+func (f *File) TryLock(exclusive bool) (bool, error) {
+	ok, err := f.tryLock(exclusive)
+	if blocked := f.s.Blocked; blocked != nil && !ok && err == nil {
+		blocked()
+	}
+	return ok, err
+}
+
+func (f *File) tryLock(exclusive bool) (bool, error) {
+	err := f.begin("lock")
+	defer f.s.mu.Unlock()
+	if err != nil {
+		return false, err
+	}
+	delete(f.s.locks[f.id], f)
+	for _, x := range f.s.locks[f.id] {
+		if x || exclusive {
+			return false, nil
+		}
+	}
+	if f.s.locks == nil {
+		f.s.locks = map[int]map[*File]bool{}
+	}
+	if f.s.locks[f.id] == nil {
+		f.s.locks[f.id] = map[*File]bool{}
+	}
+	f.s.locks[f.id][f] = exclusive
+	return true, nil
+}
+
+// Unlock implements storage.LockFile.
+func (f *File) Unlock() error {
+	err := f.begin("unlock")
+	defer f.s.mu.Unlock()
+	delete(f.s.locks[f.id], f)
+	return err
+}
+
+// Names implements storage.LockFile.
+func (f *File) Names() (uint64, error) { return 1, nil }
+
 // Close closes the file, which has no effect on the disk.
 func (f *File) Close() error {
 	f.s.lock()
@@ -152,6 +194,7 @@ func (f *File) Close() error {
 		return pathError("close", f.name, fs.ErrClosed)
 	}
 	f.closed = true
+	delete(f.s.locks[f.id], f)
 	f.s.Opened--
 	return nil
 }

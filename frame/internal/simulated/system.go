@@ -28,9 +28,11 @@ type System struct {
 	Calls   int    // the number of calls
 	Failed  string // the kind of the first call that failed, "write" for instance
 	Before  func() // if set, called before each call; it may make calls itself
+	Blocked func() // if set, called after a call that has failed to lock a file; it may make calls itself
 
-	mu   sync.Mutex
-	next int // the number of the next node
+	mu    sync.Mutex
+	next  int                    // the number of the next node
+	locks map[int]map[*File]bool // of nodes, by the file that holds it; true = exclusive
 }
 
 // New returns a system with an empty disk.
@@ -113,6 +115,8 @@ func (s names) Open(name string, flag int, _ fs.FileMode) (storage.File, error) 
 		return nil, pathError("open", name, fs.ErrNotExist)
 	case id >= 0 && flag&os.O_EXCL != 0:
 		return nil, pathError("open", name, fs.ErrExist)
+	case id >= 0 && s.Image[id].Dir != nil && flag&(os.O_WRONLY|os.O_RDWR) != 0:
+		return nil, pathError("open", name, fs.ErrInvalid)
 	case id < 0:
 		id = s.next
 		s.next++
@@ -136,6 +140,10 @@ func (s *System) OpenRoot(dir string) (storage.Root, error) {
 		return nil, err
 	}
 	d := f.(*File)
+	if s.Image[d.id].Dir == nil {
+		f.Close()
+		return nil, pathError("open", dir, fs.ErrInvalid)
+	}
 	return root{names{s, d.id}, d}, nil
 }
 
@@ -174,10 +182,29 @@ func (s names) Rename(old, name string) error {
 	if id < 0 || dir < 0 {
 		return pathError("rename", old, fs.ErrNotExist)
 	}
-	if s.full(target) {
+	if s.full(target) || target >= 0 && (s.Image[target].Dir == nil) != (s.Image[id].Dir == nil) {
 		return pathError("rename", name, fs.ErrExist)
 	}
 	s.do(Change{Kind: "rename", ID: id, dir: dir, name: base, from: from, fromName: fromName})
+	return nil
+}
+
+// Link gives a file another name.
+func (s *System) Link(old, name string) error {
+	s.lock()
+	defer s.mu.Unlock()
+	if s.fails("link") {
+		return pathError("link", old, ErrDisk)
+	}
+	_, _, id := s.find(0, old)
+	dir, base, target := s.find(0, name)
+	switch {
+	case target >= 0:
+		return pathError("link", name, fs.ErrExist)
+	case id < 0 || dir < 0:
+		return pathError("link", old, fs.ErrNotExist)
+	}
+	s.do(Change{Kind: "create", ID: id, dir: dir, name: base})
 	return nil
 }
 

@@ -53,10 +53,20 @@ func OpenFile(in Directory, name string, write bool) (Bytes, error) {
 		flag = os.O_RDWR
 	}
 	f, err := in.Open(name, flag, 0)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case write:
+	}
+	if _, ok := in.(System); ok { // it opens directories, too
+		fi, err := f.Stat()
+		if err == nil && fi.IsDir() {
+			err = &fs.PathError{Op: "open", Path: name, Err: ErrNotFile}
+		}
+		if err != nil {
+			f.Close()
+			return nil, err
+		}
+	}
+	if write {
 		return WritableFile{f}, nil
 	}
 	return ReadOnlyFile{WritableFile{f}}, nil

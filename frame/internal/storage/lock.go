@@ -35,7 +35,7 @@ import (
 // A nil *Lock is the lock of a frame without locking. Its methods do nothing.
 type Lock struct {
 	path string
-	File *os.File
+	File LockFile
 
 	mu      sync.Mutex // never held while waiting
 	seq     uint64     // the counter of the current state
@@ -46,6 +46,22 @@ type Lock struct {
 	writer  bool
 }
 
+// LockFile is an opened file that the operating system can lock.
+type LockFile interface {
+	File
+	// TryLock takes the lock of the operating system, in place of the lock that the file has. If others hold it, it
+	// returns false, and the file has no lock.
+	TryLock(exclusive bool) (bool, error)
+	Unlock() error
+	Names() (uint64, error) // the number of names: 1, and 1 more for each other hard link
+}
+
+type osLockFile struct{ *os.File }
+
+func (f osLockFile) TryLock(exclusive bool) (bool, error) { return tryLock(f.File, exclusive) }
+func (f osLockFile) Unlock() error                        { return unlock(f.File) }
+func (f osLockFile) Names() (uint64, error)               { return countNames(f.File) }
+
 // User is the frame that a Lock belongs to.
 type User interface {
 	// Closed returns an error if the frame is closed.
@@ -53,6 +69,8 @@ type User interface {
 	// Follow makes the stored state the current one, and reports whether it differs from the previous one. A new state
 	// has this epoch. edit reports whether the lock is held for editing.
 	Follow(edit bool, epoch uint64) (changed bool, err error)
+	// Replaced returns an error if another file or directory has the name of the frame, as edits would be lost.
+	Replaced() error
 }
 
 // take calls try until it returns true or an error, or ctx is done, with pauses between.
@@ -90,16 +108,20 @@ func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
 	if r != nil {
 		in, file = r, filepath.Base(l.path)
 	}
-	f, err := openLockFile(in, file, edit)
+	f, err := openLockFile(in, file, edit, sys.Same)
 	if err != nil {
 		return nil, l.error(err)
 	}
-	var ok bool
-	if l.File, ok = f.(*os.File); !ok {
+	switch f := f.(type) {
+	case *os.File:
+		l.File = osLockFile{f}
+	case LockFile: // of a test
+		l.File = f
+	default:
 		f.Close()
 		return nil, l.error(errors.ErrUnsupported)
 	}
-	if n, err := countNames(l.File); edit && (n > 1 || err != nil) {
+	if n, err := l.File.Names(); edit && (n > 1 || err != nil) {
 		f.Close()
 		return nil, l.error(cmp.Or(err, fmt.Errorf("the file has %d names, so writing to it would change another file; if no process uses the frame, remove it", n)))
 	}
@@ -108,7 +130,7 @@ func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
 
 // openLockFile opens or creates a regular file, but not through a symbolic link. It opens only a file that lstat
 // reports as regular, because opening a device may have effects, and returns an error for any other file.
-func openLockFile(in Directory, name string, edit bool) (File, error) {
+func openLockFile(in Directory, name string, edit bool, same func(a, b fs.FileInfo) bool) (File, error) {
 	flag := os.O_RDONLY | noFollow
 	if edit {
 		flag = os.O_RDWR | noFollow
@@ -137,7 +159,7 @@ func openLockFile(in Directory, name string, edit bool) (File, error) {
 			return nil, err
 		}
 		is, err := f.Stat()
-		if err == nil && os.SameFile(was, is) {
+		if err == nil && same(was, is) {
 			return f, nil
 		}
 		f.Close()
@@ -166,7 +188,7 @@ func (l *Lock) Begin(ctx context.Context, edit bool) error {
 	if l == nil {
 		return nil
 	}
-	err := l.take(ctx, func() (bool, error) { return TryLockFile(l.File, edit) })
+	err := l.take(ctx, func() (bool, error) { return l.File.TryLock(edit) })
 	if err != nil {
 		return l.error(err)
 	}
@@ -177,7 +199,7 @@ func (l *Lock) Begin(ctx context.Context, edit bool) error {
 // End undoes Begin.
 func (l *Lock) End() {
 	if l != nil {
-		UnlockFile(l.File)
+		l.File.Unlock()
 	}
 }
 
@@ -202,6 +224,19 @@ func (l *Lock) InUse() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.readers != 0 || l.locked || l.writer || l.waiting
+}
+
+// Is reports whether the lock file of a contiguous frame with that name is that of l.
+func (l *Lock) Is(sys System, name string) bool {
+	if l == nil {
+		return false
+	}
+	fi, err := sys.Stat(LockName(name, false))
+	if err != nil {
+		return false
+	}
+	is, err := l.File.Stat()
+	return err == nil && sys.Same(fi, is)
 }
 
 // Share takes the lock for reading, and follows the edits of other processes.
@@ -230,7 +265,7 @@ func (l *Lock) shareNew(u User) (bool, error) {
 	if l.waiting {
 		return false, nil
 	}
-	if ok, err := TryLockFile(l.File, false); err != nil {
+	if ok, err := l.File.TryLock(false); err != nil {
 		return false, l.errorOf(u, err)
 	} else if !ok {
 		return false, nil
@@ -249,7 +284,7 @@ func (l *Lock) shareNew(u User) (bool, error) {
 // release releases the lock of the operating system.
 func (l *Lock) release() {
 	l.locked = false
-	UnlockFile(l.File)
+	l.File.Unlock()
 }
 
 // Unshare undoes Share.
@@ -309,7 +344,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 		if err := u.Closed(); err != nil {
 			return false, err
 		}
-		ok, err := TryLockFile(l.File, true)
+		ok, err := l.File.TryLock(true)
 		// If it fails, a shared lock is lost, too. Do not take that again before the next try: two processes that read
 		// and edit would keep each other from editing.
 		l.locked, l.writer, l.waiting = ok, ok, !ok && err == nil
@@ -325,6 +360,9 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 		return l.errorOf(u, err)
 	}
 	seq, err := l.count()
+	if err == nil && seq == l.seq {
+		err = u.Replaced()
+	}
 	if err != nil {
 		return err
 	}
@@ -350,7 +388,7 @@ func (l *Lock) EndEdit() {
 	}
 	l.writer = false
 	if l.shareAgain(); !l.locked {
-		UnlockFile(l.File)
+		l.File.Unlock()
 	}
 }
 
@@ -358,7 +396,7 @@ func (l *Lock) EndEdit() {
 func (l *Lock) shareAgain() {
 	l.locked = false
 	if l.readers > 0 {
-		ok, err := TryLockFile(l.File, false)
+		ok, err := l.File.TryLock(false)
 		l.locked = ok && err == nil
 	}
 }

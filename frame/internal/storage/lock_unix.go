@@ -11,16 +11,16 @@ import (
 // CanLock reports whether this system has locks of files.
 const CanLock = true
 
-// TryLockFile takes the lock of the operating system on a file, in place of the lock that f has. If others hold it, it
+// tryLock takes the lock of the operating system on a file, in place of the lock that f has. If others hold it, it
 // returns false, and f has no lock.
-func TryLockFile(f *os.File, exclusive bool) (bool, error) {
+func tryLock(f *os.File, exclusive bool) (bool, error) {
 	how := syscall.LOCK_SH
 	if exclusive {
 		how = syscall.LOCK_EX
 	}
 	err := flock(f, how|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		UnlockFile(f) // some systems keep the old one
+		unlock(f) // some systems keep the old one
 		return false, nil
 	}
 	return err == nil, err
@@ -35,8 +35,8 @@ func countNames(f *os.File) (uint64, error) {
 	return uint64(fi.Sys().(*syscall.Stat_t).Nlink), nil
 }
 
-// UnlockFile releases the lock on a file.
-func UnlockFile(f *os.File) error { return flock(f, syscall.LOCK_UN) }
+// unlock releases the lock on a file.
+func unlock(f *os.File) error { return flock(f, syscall.LOCK_UN) }
 
 func flock(f *os.File, how int) error {
 	conn, err := f.SyscallConn()

@@ -10,14 +10,14 @@ import (
 // CanLock reports whether this system has locks of files.
 const CanLock = true
 
-// TryLockFile takes the lock of the operating system on a file, in place of the lock that f has. If others hold it, it
+// tryLock takes the lock of the operating system on a file, in place of the lock that f has. If others hold it, it
 // returns false, and f has no lock.
-func TryLockFile(f *os.File, exclusive bool) (bool, error) {
+func tryLock(f *os.File, exclusive bool) (bool, error) {
 	flags := uint32(windows.LOCKFILE_FAIL_IMMEDIATELY)
 	if exclusive {
 		flags |= windows.LOCKFILE_EXCLUSIVE_LOCK
 	}
-	UnlockFile(f) // f would wait for its own lock; fails if there is none
+	unlock(f) // f would wait for its own lock; fails if there is none
 	err := withHandle(f, func(h windows.Handle) error {
 		return windows.LockFileEx(h, flags, 0, 1, 0, new(windows.Overlapped))
 	})
@@ -34,8 +34,8 @@ func countNames(f *os.File) (uint64, error) {
 	return uint64(info.NumberOfLinks), err
 }
 
-// UnlockFile releases the lock on a file.
-func UnlockFile(f *os.File) error {
+// unlock releases the lock on a file.
+func unlock(f *os.File) error {
 	return withHandle(f, func(h windows.Handle) error {
 		return windows.UnlockFileEx(h, 0, 1, 0, new(windows.Overlapped))
 	})

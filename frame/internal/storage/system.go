@@ -16,6 +16,7 @@ import (
 type System interface {
 	Directory
 	OpenRoot(dir string) (Root, error)
+	Link(old, name string) error // gives a file another name, which must be free
 	RemoveAll(name string) error
 	Stat(name string) (fs.FileInfo, error)
 	Resolve(name string) (string, error) // follows symbolic links
@@ -78,6 +79,7 @@ func (osSystem) OpenRoot(dir string) (Root, error) {
 func (osSystem) Mkdir(name string, mode fs.FileMode) error { return os.Mkdir(name, mode) }
 func (osSystem) Rename(old, name string) error             { return os.Rename(old, name) }
 func (osSystem) Remove(name string) error                  { return os.Remove(name) }
+func (osSystem) Link(old, name string) error               { return os.Link(old, name) }
 func (osSystem) RemoveAll(name string) error               { return os.RemoveAll(name) }
 func (osSystem) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
 func (osSystem) Lstat(name string) (fs.FileInfo, error)    { return os.Lstat(name) }

@@ -19,6 +19,9 @@ type Temp struct {
 	Temp   string // the temporary name; empty after publishing
 	NoSync bool
 	New    bool // no file or directory may have the final name; otherwise it is replaced
+
+	// MayReplace returns an error if the directory that has the final name must not be replaced. nil = it may.
+	MayReplace func() error
 }
 
 // CreateTemp creates a file under a temporary name.
@@ -94,47 +97,31 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r, err = t.Sys.OpenRoot(t.Name); err != nil {
+	r, err = t.Sys.OpenRoot(t.Name)
+	if err == nil {
+		is, err := r.Stat()
+		if err != nil || t.Sys.Same(was, is) {
+			return r, err
+		}
+	} else if is, e := t.Sys.Lstat(t.Name); e == nil && t.Sys.Same(was, is) || e != nil && !errors.Is(e, fs.ErrNotExist) {
 		return nil, err
 	}
-	is, err := r.Stat()
-	if err == nil && !t.Sys.Same(was, is) {
-		err = fmt.Errorf("another directory has taken the place of the new one: %w", errs.ErrChanged)
-	}
-	return r, err
+	return r, fmt.Errorf("another directory has taken the place of the new one: %w", errs.ErrChanged)
 }
 
-// replace renames the temporary file or directory to the final name, and replaces a file or directory there. Only a
-// file replaces a file in one step.
+// replace renames the temporary file or directory to the final name, and unless t.New replaces a file or directory
+// there. Only a file replaces a file in one step.
 func (t *Temp) replace() error {
-	fi, err := t.Sys.Lstat(t.Name)
-	tempInfo, tempErr := t.Sys.Lstat(t.Temp)
-	if tempErr != nil {
-		return tempErr
+	rename := t.overwrite
+	if t.New {
+		rename = func() error { return RenameNew(t.Sys, t.Temp, t.Name) }
 	}
-	switch {
-	case err == nil && t.New:
-		return t.errExist()
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
+	err := rename()
+	if t.New && errors.Is(err, fs.ErrExist) {
+		return &fs.PathError{Op: "create", Path: t.Name, Err: errs.SetOverwrite(errs.ErrExist)}
+	}
+	if err != nil {
 		return err
-	}
-	old := ""
-	if err == nil && (fi.IsDir() || tempInfo.IsDir()) {
-		old = t.Temp + ".old"
-		if err := t.Sys.Rename(t.Name, old); err != nil {
-			return err
-		}
-	}
-	if err := t.Sys.Rename(t.Temp, t.Name); err != nil {
-		if old != "" {
-			err = errors.Join(err, t.Sys.Rename(old, t.Name))
-		} else if _, e := t.Sys.Lstat(t.Name); e == nil && t.New {
-			return t.errExist() // another process was faster
-		}
-		return err
-	}
-	if old != "" {
-		t.Sys.RemoveAll(old) // the rest only takes space
 	}
 	if err := SyncDir(t.Sys, t.Name, t.NoSync); err != nil {
 		return err
@@ -143,9 +130,80 @@ func (t *Temp) replace() error {
 	return nil
 }
 
-// errExist returns the error for a new name that is taken.
-func (t *Temp) errExist() error {
-	return &fs.PathError{Op: "create", Path: t.Name, Err: errs.SetOverwrite(errs.ErrExist)}
+// RenameNew renames a file or directory to a name that must be free. Otherwise it returns fs.ErrExist, also if another
+// process is faster; only where the file system has no hard links, it may then replace a file.
+func RenameNew(sys System, temp, name string) error {
+	exists := &fs.PathError{Op: "create", Path: name, Err: errs.ErrExist}
+	fi, err := sys.Lstat(temp)
+	if err != nil {
+		return err
+	}
+	if !fi.IsDir() { // Rename would replace a file
+		err := sys.Link(temp, name)
+		if err == nil {
+			sys.Remove(temp) // a second name that remains is only in the way
+			return nil
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return exists
+		}
+	}
+	if _, err := sys.Lstat(name); err == nil {
+		return exists
+	} else if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err = sys.Rename(temp, name); err != nil {
+		if _, e := sys.Lstat(name); e == nil {
+			return exists // another process was faster
+		}
+	}
+	return err
+}
+
+// overwrite renames what is temporary to the final name. If several processes do so at the same time, the last wins.
+func (t *Temp) overwrite() error {
+	const tries = 20
+	temp, err := t.Sys.Lstat(t.Temp)
+	if err != nil {
+		return err
+	}
+	for try := 1; ; try++ {
+		if again, err := t.tryOverwrite(temp); !again || try == tries {
+			return err
+		}
+	}
+}
+
+// tryOverwrite is one try of overwrite. It reports whether it has failed because another process uses the name.
+func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
+	fi, err := t.Sys.Lstat(t.Name)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return false, err
+	}
+	if err == nil && fi.IsDir() && t.MayReplace != nil {
+		if err := t.MayReplace(); err != nil {
+			return false, err
+		}
+	}
+	old := ""
+	if err == nil && (fi.IsDir() || temp.IsDir()) {
+		old = t.Temp + ".old"
+		if err = t.Sys.Rename(t.Name, old); err != nil {
+			return errors.Is(err, fs.ErrNotExist), err
+		}
+	}
+	if err = t.Sys.Rename(t.Temp, t.Name); err != nil {
+		now, e := t.Sys.Lstat(t.Name)
+		if e != nil && old != "" {
+			return false, errors.Join(err, t.Sys.Rename(old, t.Name))
+		}
+		again = e == nil && (now.IsDir() || temp.IsDir())
+	}
+	if old != "" {
+		t.Sys.RemoveAll(old) // the rest only takes space
+	}
+	return again, err
 }
 
 // scratch is a temporary file.
