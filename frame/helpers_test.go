@@ -262,9 +262,13 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// interleave tries pairs of calls of two operations, and returns the number of pairs. See simulated.Interleave.
+// interleave tries pairs of calls of two operations, and returns the number of pairs. See simulated.Interleave. Short
+// tests try fewer, because some run in emulation.
 func interleave(t *testing.T, every int, prepare func() simulated.Rivals) int {
 	t.Helper()
+	if testing.Short() {
+		every *= 5
+	}
 	pairs, err := simulated.Interleave(every, prepare)
 	if err != nil {
 		t.Error(err)

@@ -20,7 +20,7 @@ type Rivals struct {
 func Interleave(every int, prepare func() Rivals) (pairs int, err error) {
 	faults := 0
 	for resume := 1; ; resume++ {
-		resumed := false
+		tried, resumed := false, false
 		for stop := 1 + resume%every; ; stop += every {
 			r := prepare()
 			stopped, during := r.run(stop, resume)
@@ -32,10 +32,10 @@ func Interleave(every int, prepare func() Rivals) (pairs int, err error) {
 					err = fmt.Errorf("pair (%d, %d): %w", stop, resume, e)
 				}
 			}
-			resumed = resumed || during
+			tried, resumed = true, resumed || during
 			pairs++
 		}
-		if !resumed { // B makes fewer calls
+		if tried && !resumed { // B makes fewer calls
 			if err != nil {
 				err = fmt.Errorf("%d of %d pairs fail: %w", faults, pairs, err)
 			}
