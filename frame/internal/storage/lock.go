@@ -32,7 +32,8 @@ import (
 // No goroutine waits for the lock inside the operating system, where a context could not interrupt it: take tries
 // repeatedly.
 //
-// A nil *Lock is the lock of a frame without locking. Its methods do nothing.
+// A nil *Lock is the lock of a frame without locking. Its methods do nothing. On systems without locks every Lock is
+// nil, and the test of CanLock leaves the code out of programs.
 type Lock struct {
 	path string
 	File LockFile
@@ -185,7 +186,7 @@ func (l *Lock) count() (uint64, error) {
 
 // Begin takes the lock for opening the frame. Opening for editing may write. End releases it.
 func (l *Lock) Begin(ctx context.Context, edit bool) error {
-	if l == nil {
+	if l == nil || !CanLock {
 		return nil
 	}
 	err := l.take(ctx, func() (bool, error) { return l.File.TryLock(edit) })
@@ -228,7 +229,7 @@ func (l *Lock) InUse() bool {
 
 // Is reports whether the lock file of a contiguous frame with that name is that of l.
 func (l *Lock) Is(sys System, name string) bool {
-	if l == nil {
+	if l == nil || !CanLock {
 		return false
 	}
 	fi, err := sys.Stat(LockName(name, false))
@@ -241,7 +242,7 @@ func (l *Lock) Is(sys System, name string) bool {
 
 // Share takes the lock for reading, and follows the edits of other processes.
 func (l *Lock) Share(ctx context.Context, u User) error {
-	if l == nil {
+	if l == nil || !CanLock {
 		return nil
 	}
 	return l.take(ctx, func() (bool, error) {
@@ -335,7 +336,7 @@ func (l *Lock) follow(u User, seq uint64, edit bool) error {
 // Edit takes the lock for editing, and follows the edits of other processes. The caller must call EndEdit, also after
 // an error.
 func (l *Lock) Edit(ctx context.Context, u User) error {
-	if l == nil {
+	if l == nil || !CanLock {
 		return nil
 	}
 	err := l.take(ctx, func() (bool, error) {
@@ -403,7 +404,7 @@ func (l *Lock) shareAgain() {
 
 // Intact reports whether no other process can have overwritten the state of an epoch while it was read.
 func (l *Lock) Intact(u User, epoch uint64) (bool, error) {
-	if l == nil {
+	if l == nil || !CanLock {
 		return true, nil
 	}
 	l.mu.Lock()
