@@ -177,7 +177,7 @@ func (c *contiguous) commit(tx *transaction) error {
 	}
 	c.head = int64(len(head))
 	c.space.Reserve(storage.Extent{End: c.head})
-	s.print = fingerprintOf(tx.tail)
+	s.head, s.print = fingerprintOf(head), fingerprintOf(tx.tail)
 
 	// Step 4: rename a new file to its final name.
 	if c.temp.Temp != "" {
@@ -285,6 +285,9 @@ func (c *contiguous) reopen(ctx context.Context, write bool) (r reopened, err er
 	if r.size, err = r.segment.Size(); err != nil {
 		r.close(false)
 	}
+	if errors.Is(err, storage.ErrNotFile) { // a directory has the name
+		err = errOtherKind
+	}
 	return r, err
 }
 
@@ -308,11 +311,7 @@ func (c *contiguous) followName(r *reopened, write bool) error {
 		return err
 	}
 	r.same = false
-	r.segment.Bytes, err = storage.OpenFile(c.sys, c.name, write)
-	if errors.Is(err, storage.ErrNotFile) {
-		return errOtherKind
-	}
-	if err != nil {
+	if r.segment.Bytes, err = storage.OpenFile(c.sys, c.name, write); err != nil {
 		return err
 	}
 	if _, ok := c.Bytes.(*storage.Mapped); ok {

@@ -236,6 +236,15 @@ func TestGuardForeign(t *testing.T) {
 		t.Fatal("a torn header is not seen")
 	}
 	must(t, holds(sound, m))
+	name := filepath.Join(t.TempDir(), "torn")
+	must(t, os.WriteFile(name, sound, 0o666))
+	f, err := Open(t.Context(), name, nil)
+	must(t, err)
+	must(t, heldBy(f, m))
+	if changed, err := f.Refresh(t.Context()); changed || err != nil {
+		t.Error("refreshed:", changed, err)
+	}
+	must(t, f.Close())
 	for i := range g {
 		b := slices.Clone(sound)
 		b[len(frame)+i] ^= 1 << (i % 8)
@@ -456,4 +465,24 @@ func TestSpaceAfterTheFrame(t *testing.T) {
 		}
 	}
 	verify(t, f)
+}
+
+// TestRefreshLongHeader refreshes a frame with a header of 2 MB.
+func TestRefreshLongHeader(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	o := &CreateOptions{ChunkSize: 40, Meta: []meta.Layer{{Name: "long", Content: make([]byte, 2e6)}}}
+	f, err := Create(t.Context(), name, o)
+	must(t, err)
+	defer f.Close()
+	g, err := Open(t.Context(), name, nil)
+	must(t, err)
+	defer g.Close()
+	for _, want := range []bool{true, false} {
+		if want {
+			must(t, f.Append(t.Context(), stamped(1, 10)))
+		}
+		if changed, err := g.Refresh(t.Context()); changed != want || err != nil {
+			t.Errorf("changed %v, %v, want %v", changed, err, want)
+		}
+	}
 }

@@ -246,7 +246,9 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 		return nil, f.wrap("header", -1, journalErr)
 	}
 	if j != nil && j.Torn {
-		s, err = f.loadParts(j.WithHeader(from), size)
+		if s, err = f.loadParts(j.WithHeader(from), size); err == nil {
+			s.head = fingerprintOf(j.Stored)
+		}
 	}
 	if err != nil {
 		return nil, err
@@ -262,7 +264,7 @@ func (f *Frame) loadEdited(ctx context.Context, st Storage, size int64) (*snapsh
 	for try := 1; ; try++ {
 		s, err := f.load(ctx, st, size)
 		switch {
-		case err == nil && (s.headerLen > maxCompared || f.unchanged(ctx, &reopened{src: st, size: size}, s)):
+		case err == nil && unchanged(ctx, st, s):
 			return s, nil
 		case err != nil && !isFault(err):
 			return nil, err
@@ -314,6 +316,7 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 	if s.meta, err = meta.ParseHeader(head[:s.headerLen:s.headerLen], fixedLen); err != nil {
 		return nil, f.wrap("metalayers", fixedLen, err)
 	}
+	s.head = fingerprintOf(head[:s.headerLen])
 	if err := f.loadTail(s, src); err != nil {
 		return nil, err
 	}

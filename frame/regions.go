@@ -143,6 +143,8 @@ func (s *snapshot) sameLayout(t *snapshot) bool {
 		slices.EqualFunc(visible(s.vlmeta), visible(t.vlmeta), sameLayer)
 }
 
+func sameLayer(a, b meta.Layer) bool { return a.Name == b.Name && bytes.Equal(a.Content, b.Content) }
+
 // OpenRegions opens a frame that CreateRegions has laid out, for a writer. If it is finished already, writing a chunk
 // again succeeds if the chunk has the same bytes, and returns fs.ErrExist otherwise. The options must have the codecs,
 // user filters and Prefilter of the frame. Mmap, Locking, Cache, Verify, RequireChecksums and Postfilter do not apply:

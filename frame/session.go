@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/task"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // acquire returns the newest snapshot for reading; release it afterwards.
@@ -82,7 +80,7 @@ func (f *Frame) edited(s *snapshot, err error) bool {
 	if f.path == "" || f.isClosed() || !isFault(err) {
 		return false
 	}
-	r := reopened{src: s.src}
+	src := s.src
 	if s.sparse {
 		was, err := s.root.Stat()
 		if err != nil {
@@ -101,15 +99,9 @@ func (f *Frame) edited(s *snapshot, err error) bool {
 			return errors.Is(err, fs.ErrNotExist)
 		}
 		defer file.Close()
-		r.src = storage.WritableFile{File: file}
+		src = file
 	}
-	st, ok := r.src.(interface{ Size() (int64, error) })
-	if !ok {
-		return false
-	}
-	var e error
-	r.size, e = st.Size()
-	return e == nil && !f.unchanged(context.Background(), &r, s)
+	return !unchanged(context.Background(), src, s)
 }
 
 // lockUser is a frame as its lock file sees it.
@@ -257,7 +249,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	}
 	adopted := false
 	defer func() { r.close(adopted) }()
-	if r.same && f.unchanged(ctx, &r, now) {
+	if r.same && unchanged(ctx, r.src, now) {
 		return now, nil
 	}
 	if f.fixed || f.lock != nil && r.root != nil && !r.same {
@@ -272,7 +264,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	if s, err = f.load(ctx, r.src, r.size); err != nil {
 		return nil, err
 	}
-	if f.lock == nil && !f.unchanged(ctx, &r, s) { // it may have been written at the same time
+	if f.lock == nil && !unchanged(ctx, r.src, s) { // it may have been written at the same time
 		return nil, f.wrap("header", -1, corrupt("it changes while it is read"))
 	}
 	if s.sparse != now.sparse || s.typeSize != now.typeSize || !slices.Equal(blockShape(s), blockShape(now)) {
@@ -289,30 +281,8 @@ func (f *Frame) replaced() error {
 	return f.wrap("header", -1, fmt.Errorf("another frame has taken its place: %w", ErrChanged))
 }
 
-// maxCompared is the largest length of a header that is compared; longer ones are read again.
-const maxCompared = 1 << 20
-
-// unchanged reports whether header, index and trailer that are stored are those of s.
-func (f *Frame) unchanged(ctx context.Context, r *reopened, s *snapshot) bool {
-	if s.headerLen > maxCompared {
-		return false
-	}
-	src := storage.Bind(ctx, r.src)
-	head, err := storage.ReadAll(src, 0, min(int64(s.headerLen), r.size))
-	if err != nil {
-		return false
-	}
-	h, err := parseHeader(head, r.size)
-	h.hasVL, h.version = s.hasVL, s.version // derived from other fields, and set when the header is written
-	if err != nil || h != s.header {
-		return false
-	}
-	layers, err := meta.ParseHeader(head, fixedLen)
-	if err != nil || !slices.EqualFunc(layers, s.meta, sameLayer) {
-		return false
-	}
-	t := s.tail()
-	return s.print.matches(io.NewSectionReader(src, t.Off, t.Len()), t.Len())
+// unchanged reports whether header, index and trailer in src are those of s.
+func unchanged(ctx context.Context, src io.ReaderAt, s *snapshot) bool {
+	src = storage.Bind(ctx, src)
+	return s.head.matches(src, 0) && s.print.matches(src, s.tail().Off)
 }
-
-func sameLayer(a, b meta.Layer) bool { return a.Name == b.Name && bytes.Equal(a.Content, b.Content) }

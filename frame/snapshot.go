@@ -38,6 +38,7 @@ type snapshot struct {
 	area      int64                        // contiguous: upper bound of the end of the chunks, from the frame start
 	root      storage.Root                 // sparse frames: the directory with the chunk files
 	fileID    int64                        // sparse frames: the number of the next chunk file
+	head      fingerprint                  // of the stored header, which may be torn: see load
 	print     fingerprint                  // of index and trailer
 	epoch     uint64                       // see storage.Lock
 
@@ -166,23 +167,31 @@ func appendHeader(s *snapshot) ([]byte, error) {
 	return b, err
 }
 
-// fingerprint is a hash that shows whether bytes have changed.
+// fingerprint is a hash that shows whether n bytes have changed.
 type fingerprint struct {
 	seed maphash.Seed
 	sum  uint64
+	n    int
 }
 
 func fingerprintOf(b []byte) fingerprint {
 	seed := maphash.MakeSeed()
-	return fingerprint{seed, maphash.Bytes(seed, b)}
+	return fingerprint{seed, maphash.Bytes(seed, b), len(b)}
 }
 
-// matches reports whether r has the same bytes, n of them.
-func (p fingerprint) matches(r io.Reader, n int64) bool {
+// matches reports whether src has the same bytes at off.
+func (p fingerprint) matches(src io.ReaderAt, off int64) bool {
 	var sum maphash.Hash
 	sum.SetSeed(p.seed)
-	_, err := io.CopyBuffer(&sum, r, make([]byte, min(n, 64<<10)))
-	return err == nil && sum.Sum64() == p.sum
+	buf := make([]byte, min(p.n, 64<<10))
+	for left := p.n; left > 0; left -= len(buf) {
+		buf = buf[:min(left, len(buf))]
+		if n, _ := src.ReadAt(buf, off+int64(p.n-left)); n < len(buf) {
+			return false
+		}
+		sum.Write(buf)
+	}
+	return sum.Sum64() == p.sum
 }
 
 // origin describes a frame whose chunks do not hold all of its data. It never changes.

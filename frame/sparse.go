@@ -270,8 +270,9 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 		return nil, err
 	}
 	s.frameLen = int64(s.headerLen + len(tx.tail))
-	s.print = fingerprintOf(tx.tail)
-	return appendHeader(s)
+	head, err = appendHeader(s)
+	s.head, s.print = fingerprintOf(head), fingerprintOf(tx.tail)
+	return head, err
 }
 
 // sync syncs the names in the directory.

@@ -25,11 +25,14 @@ type Bytes interface {
 // WritableFile is the Bytes of a file.
 type WritableFile struct{ File }
 
-// Size returns the size of the file.
+// Size returns the size of the file, or ErrNotFile for a directory.
 func (f WritableFile) Size() (int64, error) {
 	fi, err := f.Stat()
-	if err != nil {
+	switch {
+	case err != nil:
 		return 0, err
+	case fi.IsDir():
+		return 0, &fs.PathError{Op: "open", Path: fi.Name(), Err: ErrNotFile}
 	}
 	return fi.Size(), nil
 }
@@ -46,7 +49,7 @@ func (ReadOnlyFile) Truncate(int64) error { return errs.ErrReadOnly }
 // Sync returns ErrReadOnly.
 func (ReadOnlyFile) Sync() error { return errs.ErrReadOnly }
 
-// OpenFile opens a file of a directory.
+// OpenFile opens a file of a directory. It may open a directory for reading; Size then returns ErrNotFile.
 func OpenFile(in Directory, name string, write bool) (Bytes, error) {
 	flag := os.O_RDONLY
 	if write {
@@ -55,16 +58,6 @@ func OpenFile(in Directory, name string, write bool) (Bytes, error) {
 	f, err := in.Open(name, flag, 0)
 	if err != nil {
 		return nil, err
-	}
-	if _, ok := in.(System); ok { // it opens directories, too
-		fi, err := f.Stat()
-		if err == nil && fi.IsDir() {
-			err = &fs.PathError{Op: "open", Path: name, Err: ErrNotFile}
-		}
-		if err != nil {
-			f.Close()
-			return nil, err
-		}
 	}
 	if write {
 		return WritableFile{f}, nil

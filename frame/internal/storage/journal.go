@@ -34,9 +34,10 @@ const (
 
 // Journal is a header journal that was found at the end of a file.
 type Journal struct {
-	Head []byte // the new header
-	Torn bool   // the stored header is neither the old nor the new one
-	pos  int64  // from the frame start
+	Head   []byte // the new header
+	Stored []byte // the stored header
+	Torn   bool   // the stored header is neither the old nor the new one
+	pos    int64  // from the frame start
 }
 
 // Segment is the storage of a frame.
@@ -164,7 +165,7 @@ func FindJournal(src io.ReaderAt, size int64) (*Journal, error) {
 		return nil, err
 	}
 	was, is := heads[:n:n], heads[n:]
-	j := &Journal{pos: pos, Head: is, Torn: !bytes.Equal(stored, was) && !bytes.Equal(stored, is)}
+	j := &Journal{pos: pos, Head: is, Stored: stored, Torn: !bytes.Equal(stored, was) && !bytes.Equal(stored, is)}
 	for i, x := range stored {
 		if x != was[i] && x != is[i] {
 			j.Torn = false // a journal of other headers
