@@ -262,13 +262,9 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// interleave tries pairs of calls of two operations, and returns the number of pairs. See simulated.Interleave. Short
-// tests try fewer, because some run in emulation.
+// interleave tries pairs of calls of two operations, and returns the number of pairs. See simulated.Interleave.
 func interleave(t *testing.T, every int, prepare func() simulated.Rivals) int {
 	t.Helper()
-	if testing.Short() {
-		every *= 5
-	}
 	pairs, err := simulated.Interleave(every, prepare)
 	if err != nil {
 		t.Error(err)

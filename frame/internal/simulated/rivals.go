@@ -1,6 +1,7 @@
 package simulated
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 )
@@ -34,6 +35,9 @@ func Interleave(every int, prepare func() Rivals) (pairs int, err error) {
 			}
 			tried, resumed = true, resumed || during
 			pairs++
+		}
+		if pairs == 0 && resume >= every {
+			return 0, errors.New("the first operation makes no calls")
 		}
 		if tried && !resumed { // B makes fewer calls
 			if err != nil {
