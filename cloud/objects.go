@@ -45,7 +45,7 @@ func (x *objects) Put(ctx context.Context, name string, data []byte, replace boo
 	}
 	// Some stores close the connection when an object exists, instead of an answer.
 	if exists, e := x.b.Exists(ctx, key); e == nil && exists {
-		return fmt.Errorf("%w: %w; set Overwrite to replace it", err, fs.ErrExist)
+		return fmt.Errorf("%w: %w", err, errExist)
 	}
 	return err
 }

@@ -239,7 +239,7 @@ func (w *upload) free(size int64) error {
 	}
 	there, err := w.b.Exists(w.ctx, w.key)
 	if err == nil && there {
-		err = fmt.Errorf("%w; set Overwrite to replace it", fs.ErrExist)
+		err = errExist
 	}
 	return w.wrap(err)
 }

@@ -155,6 +155,9 @@ func (o *objectWriter) Write(p []byte) (int, error) {
 	return n, o.b.writeError(o.key, err)
 }
 
+// errExist is the error for an object that exists.
+var errExist = fmt.Errorf("%w; set Overwrite to replace it", fs.ErrExist)
+
 // writeError returns an error of the store in writing an object as a *remote.Error, with its common value.
 func (b *Bucket) writeError(key string, err error) error {
 	if err == nil {
@@ -163,7 +166,7 @@ func (b *Bucket) writeError(key string, err error) error {
 	status := b.driver.Status(err)
 	// Azure has status 409.
 	if status == http.StatusPreconditionFailed || gcerrors.Code(err) == gcerrors.FailedPrecondition {
-		err = fmt.Errorf("%w: %w; set Overwrite to replace it", err, fs.ErrExist)
+		err = fmt.Errorf("%w: %w", err, errExist)
 	} else {
 		err = b.wrap(err, false)
 	}
