@@ -1,18 +1,22 @@
 package ndarray
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/cpu"
 	"github.com/goblosc/blosc2/internal/cpu/cputest"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // storedCounts are arrays of the same items from 0 to 100 in several dtypes.
@@ -319,4 +323,53 @@ func medians(b *testing.B, list ...func() error) []float64 {
 		m = append(m, float64(t[len(t)/2]))
 	}
 	return m
+}
+
+// TestPythonObjects checks that new arrays cannot have Python objects. Existing ones are read and copied as before.
+func TestPythonObjects(t *testing.T) {
+	one := []int64{1}
+	for _, dtype := range []string{"O", "|O8", "[('a', '<i4'), ('b', 'O')]", "[('a', [('b', '|O', (2,))])]"} {
+		const part = "has Python objects, which cannot be stored; see package frame/store/objects"
+		d, err := meta.ParseDType(dtype)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items := make([]byte, d.Size)
+		_, err = Zeros(ctx, "", one, dtype, nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = FullBytes(ctx, "", one, dtype, items, nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = CreateBytes(ctx, "", one, dtype, items, nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = FromReader(ctx, "", one, dtype, bytes.NewReader(items), nil)
+		wantMessage(t, err, ErrType, part)
+		_, err = CreateRegions(ctx, filepath.Join(t.TempDir(), "a"), one, dtype, nil)
+		wantMessage(t, err, ErrType, part)
+
+		raw, err := Zeros(ctx, "", one, fmt.Sprintf("|V%d", d.Size), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Copy(ctx, "", raw, &CreateOptions{DType: dtype})
+		wantMessage(t, err, ErrType, part)
+		l, err := newLayout(ctx, "", one, dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := l.create(ctx, "", func(b *frame.Batch) error { return b.Engine().FillSpecial(l.geo.ChunkBytes, chunk.Zeros) })
+		if err == nil {
+			a, err = Copy(ctx, "", a, nil)
+		}
+		if err != nil || a.DType().String() != d.String() {
+			t.Fatalf("%s: %v, %v", dtype, a, err)
+		}
+		if err := a.ReadBytes(ctx, items); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, dtype := range []string{"<f16", ">c32"} { // long double and its complex numbers are bytes
+		if _, err := Zeros(ctx, "", one, dtype, nil); err != nil {
+			t.Error(err)
+		}
+	}
 }

@@ -357,55 +357,6 @@ func TestCreateWithDictionary(t *testing.T) {
 	}
 }
 
-// TestPythonObjects checks that new arrays cannot have Python objects. Existing ones are read and copied as before.
-func TestPythonObjects(t *testing.T) {
-	one := []int64{1}
-	for _, dtype := range []string{"O", "|O8", "[('a', '<i4'), ('b', 'O')]", "[('a', [('b', '|O', (2,))])]"} {
-		const part = "has Python objects, which cannot be stored; see package frame/store/objects"
-		d, err := meta.ParseDType(dtype)
-		if err != nil {
-			t.Fatal(err)
-		}
-		items := make([]byte, d.Size)
-		_, err = Zeros(ctx, "", one, dtype, nil)
-		wantMessage(t, err, ErrType, part)
-		_, err = FullBytes(ctx, "", one, dtype, items, nil)
-		wantMessage(t, err, ErrType, part)
-		_, err = CreateBytes(ctx, "", one, dtype, items, nil)
-		wantMessage(t, err, ErrType, part)
-		_, err = FromReader(ctx, "", one, dtype, bytes.NewReader(items), nil)
-		wantMessage(t, err, ErrType, part)
-		_, err = CreateRegions(ctx, filepath.Join(t.TempDir(), "a"), one, dtype, nil)
-		wantMessage(t, err, ErrType, part)
-
-		raw, err := Zeros(ctx, "", one, fmt.Sprintf("|V%d", d.Size), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = Copy(ctx, "", raw, &CreateOptions{DType: dtype})
-		wantMessage(t, err, ErrType, part)
-		l, err := newLayout(ctx, "", one, dtype, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		a, err := l.create(ctx, "", func(b *frame.Batch) error { return b.Engine().FillSpecial(l.geo.ChunkBytes, chunk.Zeros) })
-		if err == nil {
-			a, err = Copy(ctx, "", a, nil)
-		}
-		if err != nil || a.DType().String() != d.String() {
-			t.Fatalf("%s: %v, %v", dtype, a, err)
-		}
-		if err := a.ReadBytes(ctx, items); err != nil {
-			t.Error(err)
-		}
-	}
-	for _, dtype := range []string{"<f16", ">c32"} { // long double and its complex numbers are bytes
-		if _, err := Zeros(ctx, "", one, dtype, nil); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // TestCreateCodec checks that a new array cannot have a codec that compresses nothing: one that the options do not
 // hold, one that only decodes, and NDLZ without the edge of its cells.
 func TestCreateCodec(t *testing.T) {
@@ -442,43 +393,6 @@ func TestCreateCodec(t *testing.T) {
 		if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 			t.Errorf("%v: remaining files: %v, %v", c.o.Codec, left, err)
 		}
-	}
-}
-
-// TestCopyCodec copies chunks of a codec that is not available. They are not decoded.
-func TestCopyCodec(t *testing.T) {
-	code := codec.FromCode(200)
-	o := &CreateOptions{Chunks: []int64{100}, Codec: code, Codecs: []codec.Codec{&savingCodec{}}, Filters: []chunk.Filter{}}
-	a, err := Create(ctx, "", []int64{200}, count(200), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored, err := saved(a.Frame())
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err = OpenBytes(stored, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, make := range map[string]func() (*Array, error){
-		"Copy":   func() (*Array, error) { return Copy(ctx, "", a, nil) },
-		"Concat": func() (*Array, error) { return Concat(ctx, "", 0, []Reader{a, a}, nil) },
-	} {
-		c, err := make()
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		} else if got := c.CreateOptions().Codec; got != code {
-			t.Errorf("%s: codec %v, want %v", name, got, code)
-		}
-	}
-	c, err := chunk.Encode(nil, slices.Repeat([]byte("ab"), 500), chunk.Params{Codec: codec.LZ4})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.AppendRaw(ctx, c) }, &frame.CreateOptions{Params: chunk.Params{Codec: code}})
-	if err != nil || f.Info().Params.Codec != code {
-		t.Errorf("AppendRaw: %v", err)
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // countFilter is a filter that changes nothing and counts the blocks that are decoded.
@@ -265,4 +267,80 @@ func TestCopyOntoItself(t *testing.T) {
 	b, err := Copy(t.Context(), name, a, &CreateOptions{Overwrite: true})
 	must(t, err)
 	must(t, b.Close())
+}
+
+// TestCopyOptions checks what a copy takes from its source.
+func TestCopyOptions(t *testing.T) {
+	a, err := Create(ctx, "", []int64{8, 8}, make([]float32, 64), &CreateOptions{
+		Codec: codec.LZ4, Level: 9, Filters: []chunk.Filter{}, Chunks: []int64{4, 8}, Blocks: []int64{2, 8}, Checksums: true,
+		Attrs: map[string]any{"units": "K"}, Meta: []meta.Layer{{Name: "m", Content: []byte{1}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for _, c := range []struct {
+		o           *CreateOptions
+		id          codec.ID
+		level       int
+		chunks      []int64
+		attrs, meta int
+	}{
+		{nil, codec.LZ4, 9, []int64{4, 8}, 1, 2},
+		{&CreateOptions{}, codec.LZ4, 9, []int64{4, 8}, 1, 2},
+		{&CreateOptions{Codec: codec.Zlib}, codec.Zlib, 5, []int64{4, 8}, 1, 2},
+		{&CreateOptions{Level: 3}, codec.Zstd, 3, []int64{4, 8}, 1, 2},
+		{&CreateOptions{Chunks: []int64{0, 0}}, codec.LZ4, 9, []int64{8, 8}, 1, 2},
+		{&CreateOptions{Chunks: []int64{2, -1}}, codec.LZ4, 9, []int64{2, 8}, 1, 2},
+		{&CreateOptions{Attrs: map[string]any{}}, codec.LZ4, 9, []int64{4, 8}, 0, 2},
+		{&CreateOptions{Meta: []meta.Layer{}}, codec.LZ4, 9, []int64{4, 8}, 1, 1},
+	} {
+		b, err := Copy(ctx, "", a, c.o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := b.Frame().Info().Params
+		if p.Codec != c.id || p.Level != c.level || !slices.Equal(b.Chunks(), c.chunks) || len(b.Attrs()) != c.attrs ||
+			len(b.Frame().Meta()) != c.meta || !b.Frame().Info().Checksums {
+			t.Errorf("%+v: %v level %d, chunks %v, attributes %v", c.o, p.Codec, p.Level, b.Chunks(), b.Attrs())
+		}
+		b.Close()
+	}
+}
+
+// TestCopyCodec copies chunks of a codec that is not available. They are not decoded.
+func TestCopyCodec(t *testing.T) {
+	code := codec.FromCode(200)
+	o := &CreateOptions{Chunks: []int64{100}, Codec: code, Codecs: []codec.Codec{&savingCodec{}}, Filters: []chunk.Filter{}}
+	a, err := Create(ctx, "", []int64{200}, count(200), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored, err := saved(a.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = OpenBytes(stored, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, make := range map[string]func() (*Array, error){
+		"Copy":   func() (*Array, error) { return Copy(ctx, "", a, nil) },
+		"Concat": func() (*Array, error) { return Concat(ctx, "", 0, []Reader{a, a}, nil) },
+	} {
+		c, err := make()
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if got := c.CreateOptions().Codec; got != code {
+			t.Errorf("%s: codec %v, want %v", name, got, code)
+		}
+	}
+	c, err := chunk.Encode(nil, slices.Repeat([]byte("ab"), 500), chunk.Params{Codec: codec.LZ4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.AppendRaw(ctx, c) }, &frame.CreateOptions{Params: chunk.Params{Codec: code}})
+	if err != nil || f.Info().Params.Codec != code {
+		t.Errorf("AppendRaw: %v", err)
+	}
 }

@@ -81,7 +81,6 @@ func TestNumPyFiles(t *testing.T) {
 	}
 }
 
-// TestNPYHeaderErrors checks that errors of .npy headers wrap errors of this package.
 // TestReadNames checks the errors for a name that exists, and for one in a directory that does not exist.
 func TestReadNames(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.b2nd")
@@ -105,6 +104,7 @@ func TestReadNames(t *testing.T) {
 	}
 }
 
+// TestNPYHeaderErrors checks that errors of .npy headers wrap errors of this package.
 func TestNPYHeaderErrors(t *testing.T) {
 	if _, err := (Header{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ndarray.ErrType) {
 		t.Errorf("python objects: %v", err)

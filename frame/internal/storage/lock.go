@@ -32,8 +32,8 @@ import (
 // No goroutine waits for the lock inside the operating system, where a context could not interrupt it: take tries
 // repeatedly.
 //
-// A nil *Lock is the lock of a frame without locking. Its methods do nothing. On systems without locks every Lock is
-// nil, and the test of CanLock leaves the code out of programs.
+// A nil *Lock is the lock of a frame without locking. Its methods do nothing. On systems without locks, every *Lock is
+// nil. The methods test the constant CanLock too, so that programs for these systems do not contain their code.
 type Lock struct {
 	path string
 	File LockFile
