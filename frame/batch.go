@@ -388,7 +388,7 @@ func (b *Batch) checkEditable() error {
 
 // checkList returns ErrTooLarge if the memory for n index entries is not justified.
 func (b *Batch) checkList(n int) error {
-	if err := b.f.checkAlloc(8 * int64(n)); err != nil {
+	if err := b.f.CheckAlloc(8 * int64(n)); err != nil {
 		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", n, err))
 	}
 	return nil
@@ -448,8 +448,8 @@ func (b *Batch) makeVariable() error {
 		if err != nil {
 			return err
 		}
-		if total += int64(len(c)); b.f.checkAlloc(total) != nil {
-			return b.f.wrap("index", -1, fmt.Errorf("special values that take more than %d bytes as chunks: %w", total, b.f.checkAlloc(total)))
+		if total += int64(len(c)); b.f.CheckAlloc(total) != nil {
+			return b.f.wrap("index", -1, fmt.Errorf("special values that take more than %d bytes as chunks: %w", total, b.f.CheckAlloc(total)))
 		}
 		p, err := b.write(c)
 		if err != nil {

@@ -328,7 +328,7 @@ func (f *Frame) readTable(s *snapshot) blocktable.Table {
 	}
 	content := s.vlmeta[i].Content
 	h, err := coder.ParseHeader(content, int64(len(content)))
-	if err != nil || h.NBytes > 4*blocktable.MaxLen+100 || f.checkAlloc(int64(h.NBytes)) != nil {
+	if err != nil || h.NBytes > 4*blocktable.MaxLen+100 || f.CheckAlloc(int64(h.NBytes)) != nil {
 		return none
 	}
 	b, err := f.plain.Decode(nil, content)

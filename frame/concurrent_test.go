@@ -98,7 +98,7 @@ func readState(f *Frame, how, items int) error {
 	all := make([]byte, n)
 	switch how {
 	case 0:
-		err = f.readRange(context.Background(), v.State().(*snapshot), all, 0)
+		err = f.readRange(context.Background(), viewed(v), all, 0)
 	case 1:
 		var got int
 		if got, err = f.Content(context.Background()).ReadAt(all, 0); errors.Is(err, io.EOF) {
@@ -476,7 +476,7 @@ func TestLockRace(t *testing.T) {
 		defer v.Release()
 		all := make([]byte, v.Info().NBytes)
 		k, _ := v.MetaLayer("k")
-		err = v.Decode(t.Context(), &rangePlan{s: v.State().(*snapshot), dst: all}, 1000, 0)
+		err = v.Decode(t.Context(), &rangePlan{s: viewed(v), dst: all}, 1000, 0)
 		if err == nil && !bytes.Equal(all, bytes.Repeat(stamped(int(k[0]), 10), 2+int(k[0])%2)) {
 			err = fmt.Errorf("version %d, content %x", k, all)
 		}

@@ -275,7 +275,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
 	}
 	n := r.BlockLen(k)
-	if err := f.checkAlloc(int64(n)); err != nil {
+	if err := f.CheckAlloc(int64(n)); err != nil {
 		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 	}
 	out := append(dst, make([]byte, n)...)

@@ -88,7 +88,7 @@ func TestCrashLongHeader(t *testing.T) {
 				next := editLong(t, rng, f, m)
 				found.crash(t, rng, before, d.log, base, m, next)
 				m = next
-				if view != (engine.View{}) {
+				if view != nil {
 					view.Release()
 				}
 				if g, err := storage.FindJournal(window{d, base}, int64(len(d.Memory.Bytes()))-base); g != nil || err != nil {

@@ -245,7 +245,7 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 		if special, _ := r.Special(); special != chunk.Regular {
 			break
 		}
-		if err := f.checkAlloc(int64(n)); err != nil {
+		if err := f.CheckAlloc(int64(n)); err != nil {
 			return *r.Header(), f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 		}
 		if cap(w.buf) < n {

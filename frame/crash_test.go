@@ -172,7 +172,7 @@ func TestCrash(t *testing.T) {
 						break
 					}
 				}
-				if view != (engine.View{}) {
+				if view != nil {
 					view.Release()
 				}
 				must(t, holds(d.Memory.Bytes(), m))

@@ -218,7 +218,7 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 
 // first begins the batch of the first state.
 func (f *Frame) first(ctx context.Context) (*Batch, error) {
-	s := &snapshot{header: header{
+	s := &snapshot{f: f, header: header{
 		version: versionFixed, sparse: f.opts.Sparse, chunkSize: -1, threads: [2]int16{1, 1},
 	}}
 	if err := s.setCParams(f.opts.Params); err != nil {

@@ -102,7 +102,7 @@ func (b *Batch) checkLayout(l *coder.Layout) error {
 		return nil
 	}
 	const header = 24 // of a slice
-	return b.f.checkAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
+	return b.f.CheckAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
 }
 
 // blocksOf estimates the number of blocks of a call of Encode from the size of the content in bytes. More goroutines

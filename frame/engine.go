@@ -19,24 +19,15 @@ func (f *Frame) Engine() engine.Frame { return (*engineFrame)(f) }
 // Engine is for package ndarray. See Frame.Engine.
 func (b *Batch) Engine() engine.Batch { return (*engineBatch)(b) }
 
-// engineFrame implements engine.Frame and engine.Reader.
+// engineFrame implements engine.Frame.
 type engineFrame Frame
-
-// snapshotOf returns the frame and the snapshot of a view.
-func snapshotOf(v engine.View) (*Frame, *snapshot) {
-	return (*Frame)(v.Reader().(*engineFrame)), v.State().(*snapshot)
-}
-
-func (f *Frame) newView(s *snapshot, draft bool) engine.View {
-	return engine.NewView((*engineFrame)(f), s, draft)
-}
 
 func (e *engineFrame) View(ctx context.Context) (engine.View, error) {
 	s, err := (*Frame)(e).acquire(task.Context(ctx))
 	if err != nil {
-		return engine.View{}, err
+		return nil, err
 	}
-	return (*Frame)(e).newView(s, false), nil
+	return (*view)(s), nil
 }
 
 func (e *engineFrame) CheckTarget(name string) error {
@@ -45,84 +36,101 @@ func (e *engineFrame) CheckTarget(name string) error {
 
 func (e *engineFrame) Options() engine.Options { return e.opts }
 
-func (e *engineFrame) CheckAlloc(n int64) error { return (*Frame)(e).checkAlloc(n) }
-
 func (e *engineFrame) AllocLimit() int64 { return (*Frame)(e).mostAlloc() }
 
-func (e *engineFrame) Release(state any, draft bool) {
-	if !draft {
-		(*Frame)(e).unuse(state.(*snapshot))
+// view implements engine.View. It is a snapshot in use, or the draft of a batch.
+type view snapshot
+
+// viewed returns the snapshot of a view.
+func viewed(v engine.View) *snapshot {
+	if ahead, ok := v.(aheadView); ok {
+		v = ahead.view
+	}
+	return (*snapshot)(v.(*view))
+}
+
+// aheadView is a view whose chunks are read ahead.
+type aheadView struct {
+	*view
+	pass *chunkPass
+}
+
+func (v *view) Release() {
+	if !v.draft {
+		v.f.unuse((*snapshot)(v))
 	}
 }
 
-func (e *engineFrame) MetaLayer(state any, name string) ([]byte, bool) {
-	s := state.(*snapshot)
-	i := findLayer(s.meta, name)
+func (v *view) MetaLayer(name string) ([]byte, bool) {
+	i := findLayer(v.meta, name)
 	if i < 0 {
 		return nil, false
 	}
-	return s.meta[i].Content, true
+	return v.meta[i].Content, true
 }
 
-func (e *engineFrame) Info(state any) engine.Info { return engine.Info(state.(*snapshot).info()) }
+func (v *view) Info() engine.Info { return engine.Info((*snapshot)(v).info()) }
 
-func (e *engineFrame) ChunkInfo(ctx context.Context, state any, draft bool, ahead any, i int) (engine.ChunkInfo, error) {
-	s := state.(*snapshot)
-	pass, _ := ahead.(*chunkPass)
-	c, err := (*Frame)(e).chunkInfo(task.Context(ctx), s, pass, i)
-	return engine.ChunkInfo(c), e.checked(s, draft, err)
+func (v *view) ChunkInfo(ctx context.Context, i int) (engine.ChunkInfo, error) {
+	return aheadView{view: v}.ChunkInfo(ctx, i)
 }
 
-func (e *engineFrame) ChunkInfos(ctx context.Context, state any, draft bool, ahead func() (int, bool)) (
-	next func(i int) (engine.ChunkInfo, error), stop func()) {
-	s := state.(*snapshot)
-	chunks := (*Frame)(e).chunkReader(task.Context(ctx), s)
+func (v aheadView) ChunkInfo(ctx context.Context, i int) (engine.ChunkInfo, error) {
+	c, err := v.f.chunkInfo(task.Context(ctx), (*snapshot)(v.view), v.pass, i)
+	return engine.ChunkInfo(c), v.checkedError(err)
+}
+
+func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next func(i int) (engine.ChunkInfo, error), stop func()) {
+	s := (*snapshot)(v)
+	chunks := v.f.chunkReader(task.Context(ctx), s)
 	chunks.readHeadersAhead(ahead)
 	return func(i int) (c engine.ChunkInfo, err error) {
-		err = (*Frame)(e).checkChunk(s, i)
+		err = v.f.checkChunk(s, i)
 		if err == nil {
 			var h coder.Header
 			if h, err = chunks.header(i); err == nil {
 				c = engine.ChunkInfo(s.describe(i, h))
 			}
 		}
-		return c, e.checked(s, draft, err)
+		return c, v.checkedError(err)
 	}, chunks.stop
 }
 
-func (e *engineFrame) Ahead(ctx context.Context, state any, draft bool, next func(v *engine.Visit) bool) (ahead any, stop func()) {
-	if pass := (*Frame)(e).newPass(task.Context(ctx), state.(*snapshot), next); pass != nil {
-		pass.share()
-		return pass, pass.stop
+func (v *view) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
+	pass := v.f.newPass(task.Context(ctx), (*snapshot)(v), next)
+	if pass == nil {
+		return v, func() {}
 	}
-	return nil, func() {}
+	pass.share()
+	return aheadView{v, pass}, pass.stop
 }
 
-func (e *engineFrame) Decode(ctx context.Context, state any, draft bool, ahead any, p engine.ReadPlan, blocks int64, blockSize int) error {
-	s := state.(*snapshot)
-	pass, _ := ahead.(*chunkPass)
-	return e.checked(s, draft, (*Frame)(e).decode(task.Context(ctx), s, pass, p, blocks, blockSize))
+func (v *view) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
+	return v.checkedError(v.f.decode(task.Context(ctx), (*snapshot)(v), nil, p, blocks, blockSize))
 }
 
-// checked returns the error of a read, or ErrChanged if the state may have been written over since.
-func (e *engineFrame) checked(s *snapshot, draft bool, err error) error {
-	if draft {
+func (v aheadView) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
+	return v.checkedError(v.f.decode(task.Context(ctx), (*snapshot)(v.view), v.pass, p, blocks, blockSize))
+}
+
+// checkedError returns the error of a read, or ErrChanged if the state may have been written over since.
+func (v *view) checkedError(err error) error {
+	if v.draft {
 		return err
 	}
-	return (*Frame)(e).afterRead(s, err)
+	return v.f.afterRead((*snapshot)(v), err)
 }
 
-func (e *engineFrame) Uniform(state any) (chunk.Special, bool) {
-	s := state.(*snapshot)
-	if s.index.n == 0 || s.index.list != nil || e.opts.Postfilter != nil || s.origin != nil {
+func (v *view) Uniform() (chunk.Special, bool) {
+	if v.index.n == 0 || v.index.list != nil || v.f.opts.Postfilter != nil || v.origin != nil {
 		return chunk.Regular, false
 	}
-	special, err := s.index.uniform.special()
+	special, err := v.index.uniform.special()
 	return special, err == nil && special != chunk.Regular
 }
 
-func (e *engineFrame) Special(state any, i int) chunk.Special {
-	special, err := state.(*snapshot).index.at(i).special()
+func (v *view) Special(i int) chunk.Special {
+	special, err := v.index.at(i).special()
 	if err != nil {
 		return chunk.Regular // reading it returns the error
 	}
@@ -136,12 +144,12 @@ func (e *engineBatch) Encode(ctx context.Context, size int, p engine.WritePlan, 
 	return (*Batch)(e).encodePlan(task.Context(ctx), size, p, all)
 }
 
-func (e *engineBatch) View() engine.View { return e.f.newView(e.next, true) }
+func (e *engineBatch) View() engine.View { return (*view)(e.next) }
 
 func (e *engineBatch) Hold() (v engine.View, release func()) {
 	b := (*Batch)(e)
 	b.pinned, b.owned = true, false
-	return b.f.newView(b.next.successor(), true), func() {
+	return (*view)(b.next.successor()), func() {
 		b.pinned = false
 		for _, p := range b.unfreed {
 			b.free(p.e, p.size)
@@ -155,11 +163,11 @@ func (e *engineBatch) CopyChunks(ctx context.Context, v engine.View) error {
 	if err := b.checkEditable(); err != nil {
 		return err
 	}
-	f, s := snapshotOf(v)
-	if err := f.checkAllFetched(s); err != nil {
+	s := viewed(v)
+	if err := s.f.checkAllFetched(s); err != nil {
 		return err
 	}
-	return b.fail((*engineFrame)(f).checked(s, v.Draft(), f.copyChunks(task.Context(ctx), s, b)))
+	return b.fail((*view)(s).checkedError(s.f.copyChunks(task.Context(ctx), s, b)))
 }
 
 func (e *engineBatch) CopyVLMeta(v engine.View) error {
@@ -167,15 +175,14 @@ func (e *engineBatch) CopyVLMeta(v engine.View) error {
 	if b.done {
 		return b.errDone()
 	}
-	_, s := snapshotOf(v)
-	b.takeVLMeta(s)
+	b.takeVLMeta(viewed(v))
 	return nil
 }
 
 func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {
-	f, s := snapshotOf(v)
+	s := viewed(v)
 	b := (*Batch)(e)
-	return b.fail((*engineFrame)(f).checked(s, v.Draft(), b.putChunks(task.Context(ctx), f, s, pairs)))
+	return b.fail((*view)(s).checkedError(b.putChunks(task.Context(ctx), s.f, s, pairs)))
 }
 
 func (e *engineBatch) SelectChunks(n, size int64, from func(i int64) int64) error {

@@ -80,7 +80,7 @@ func TestCrashFiles(t *testing.T) {
 			must(t, err)
 			tried[sparse] += crashFiles(t, rng, before, s.Log, start, m, next, fmt.Sprintf("program %d", seed))
 			m = next
-			if view != (engine.View{}) {
+			if view != nil {
 				view.Release()
 			}
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/internal/tune"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -356,3 +357,16 @@ func (t *tuner) begin(n int64) *tuner {
 	}
 	return t
 }
+
+// chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.
+func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
+	o := &f.opts
+	return &coder.Options{
+		Plugins: f.plugins, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
+		ItemSize: itemSize, BlockShape: blockShape,
+	}
+}
+
+// workersFor returns the number of goroutines for n units of work.
+func (f *Frame) workersFor(n int64) int { return task.Workers(f.opts.Concurrency, n) }

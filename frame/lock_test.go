@@ -216,7 +216,7 @@ func wholeState(f *Frame, items int) error {
 	}
 	defer v.Release()
 	all := make([]byte, v.Info().NBytes)
-	if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: all}, 1000, 0); err != nil {
+	if err := v.Decode(context.Background(), &rangePlan{s: viewed(v), dst: all}, 1000, 0); err != nil {
 		return err
 	}
 	for i := 4; i < len(all); i += 4 {
@@ -289,14 +289,14 @@ func TestLockGap(t *testing.T) {
 			t.Fatal(err)
 		}
 		dst := make([]byte, 40)
-		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
+		if err := v.Decode(context.Background(), &rangePlan{s: viewed(v), dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
 			t.Error(err)
 		}
 		if _, err := f.Content(t.Context()).ReadAt(dst, 0); !errors.Is(err, ErrChanged) { // it joins the view
 			t.Error(err)
 		}
 		must(t, f.Append(t.Context(), stamped(3, 10)))
-		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
+		if err := v.Decode(context.Background(), &rangePlan{s: viewed(v), dst: dst}, 1000, 0); !errors.Is(err, ErrChanged) {
 			t.Error("after a commit:", err)
 		}
 		v.Release()
@@ -366,7 +366,7 @@ func TestLockClosed(t *testing.T) {
 		v, err := g.Engine().View(t.Context())
 		must(t, err)
 		must(t, g.Close())
-		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 4)}, 1000, 0); err == nil {
+		if err := v.Decode(context.Background(), &rangePlan{s: viewed(v), dst: make([]byte, 4)}, 1000, 0); err == nil {
 			t.Error("a read after Close")
 		}
 		v.Release()

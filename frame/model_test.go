@@ -320,10 +320,10 @@ func checkView(t testing.TB, v engine.View, m *model) {
 	t.Helper()
 	want := m.content()
 	got := make([]byte, len(want))
-	if v.State().(*snapshot).nbytes != int64(len(want)) {
-		t.Fatalf("%d bytes in the view, want %d", v.State().(*snapshot).nbytes, len(want))
+	if viewed(v).nbytes != int64(len(want)) {
+		t.Fatalf("%d bytes in the view, want %d", viewed(v).nbytes, len(want))
 	}
-	if err := (*Frame)(v.Reader().(*engineFrame)).readRange(context.Background(), v.State().(*snapshot), got, 0); err != nil || !bytes.Equal(got, want) {
+	if err := viewed(v).f.readRange(context.Background(), viewed(v), got, 0); err != nil || !bytes.Equal(got, want) {
 		t.Fatalf("an old state has changed: %v", err)
 	}
 }
@@ -445,7 +445,7 @@ func TestSparseNumbers(t *testing.T) {
 		}
 		check()
 	}
-	if p, err := f.readChunkOf(v.State().(*snapshot)); string(p) != "cd" || err != nil {
+	if p, err := f.readChunkOf(viewed(v)); string(p) != "cd" || err != nil {
 		t.Errorf("the view has %q now, %v", p, err)
 	}
 	v.Release()

@@ -300,7 +300,7 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 	if err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
-	s := &snapshot{}
+	s := &snapshot{f: f}
 	if s.header, err = parseHeader(head, size); err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
@@ -447,24 +447,21 @@ func (f *Frame) unfinished(n int, s *snapshot) error {
 }
 
 // CheckAlloc returns an error that wraps ErrTooLarge if a caller should not allocate n bytes for data that the frame
-// claims to have, because too few bytes are stored or OpenOptions.MaxBytes is smaller. Call it before allocating memory
-// whose size a file of unknown origin determines, such as the memory for a whole array. Methods that return new memory
-// check it themselves.
-func (f *Frame) CheckAlloc(n int64) error { return f.checkAlloc(n) }
-
-// checkAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame
-// claims to have. The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored
-// bytes. Pages of zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit,
-// unless they have chunks that were copied from a frame with one.
-func (f *Frame) checkAlloc(n int64) error {
+// claims to have. Call it before allocating memory whose size a file of unknown origin determines, such as the memory
+// for a whole array. Methods that return new memory check it themselves.
+//
+// The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
+// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit, unless they have
+// chunks that were copied from a frame with one.
+func (f *Frame) CheckAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
 		return fmt.Errorf("%d bytes, but the size of the file allows %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)
 	}
 	return nil
 }
 
-// mostAlloc returns the number of bytes that checkAlloc allows. It may read up to 16 MiB of the stored bytes;
-// checkAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
+// mostAlloc returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
+// CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
 func (f *Frame) mostAlloc() int64 {
 	const most = 64 << 30
 	limit := f.allocLimit(most)
@@ -474,7 +471,7 @@ func (f *Frame) mostAlloc() int64 {
 	return limit
 }
 
-// allocLimit returns the limit of checkAlloc, as far as it matters for n.
+// allocLimit returns the limit of CheckAlloc, as far as it matters for n.
 func (f *Frame) allocLimit(n int64) int64 {
 	switch {
 	case f.opts.MaxBytes > 0:

@@ -426,7 +426,7 @@ func TestMmapClose(t *testing.T) {
 			t.Errorf("%d uses of the memory, want that of the view alone", n)
 		}
 		got := make([]byte, len(data))
-		if err := v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: got}, 1000, 0); err != nil || !bytes.Equal(got, data) {
+		if err := v.Decode(context.Background(), &rangePlan{s: viewed(v), dst: got}, 1000, 0); err != nil || !bytes.Equal(got, data) {
 			t.Error("a view of a closed frame:", err)
 		}
 		v.Release()

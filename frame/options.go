@@ -8,9 +8,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
-	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
-	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -263,16 +261,3 @@ func checkLocking(locking bool) error {
 	}
 	return nil
 }
-
-// chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.
-func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
-	o := &f.opts
-	return &coder.Options{
-		Plugins: f.plugins, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
-		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
-		ItemSize: itemSize, BlockShape: blockShape,
-	}
-}
-
-// workersFor returns the number of goroutines for n units of work.
-func (f *Frame) workersFor(n int64) int { return task.Workers(f.opts.Concurrency, n) }

@@ -220,7 +220,7 @@ func TestPanics(t *testing.T) {
 							v, err := f.Engine().View(t.Context())
 							must(t, err)
 							defer v.Release()
-							return v.Decode(context.Background(), &trapPlan{rangePlan{s: v.State().(*snapshot), dst: make([]byte, 2*trapSize)}, next, block, move}, 1000, 0)
+							return v.Decode(context.Background(), &trapPlan{rangePlan{s: viewed(v), dst: make([]byte, 2*trapSize)}, next, block, move}, 1000, 0)
 						}
 					}
 					use("ReadPlan.Next", b, plan(b, off, off))

@@ -195,7 +195,7 @@ func (w *salvager) openDir(ctx context.Context, dir string) error {
 		return err
 	}
 	w.f.store = &sparse{sys: w.f.sys, root: r, dir: dir, noSync: true}
-	w.s = &snapshot{header: header{sparse: true}, root: r}
+	w.s = &snapshot{f: w.f, header: header{sparse: true}, root: r}
 	w.pool = coder.NewPool(w.f.chunkOptions(0, nil))
 	var order []entry
 	var checksums []uint32

@@ -329,7 +329,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 // list.
 func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 	x := &b.next.index
-	if f.checkAlloc(8*int64(x.n)) != nil {
+	if f.CheckAlloc(8*int64(x.n)) != nil {
 		found.Chunks, found.Lost, x.uniform = 0, x.n, entryZeros
 		return
 	}
@@ -453,7 +453,7 @@ func (w *salvager) openFile(ctx context.Context, name string) error {
 	if w.size, err = st.Size(); err != nil {
 		return err
 	}
-	w.s = &snapshot{src: st}
+	w.s = &snapshot{f: w.f, src: st}
 	w.readHead()
 	w.s.sparse = false
 	w.readTrailer()

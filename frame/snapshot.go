@@ -20,6 +20,7 @@ import (
 
 // snapshot is one state of a frame, as a commit left it. It never changes, so readers need no lock.
 type snapshot struct {
+	f *Frame
 	header
 	index     index
 	meta      []meta.Layer // metalayers
@@ -114,7 +115,7 @@ func (s *snapshot) checkChunk(i int, h *coder.Header) error {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, tabled: s.tabled, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
+	t := &snapshot{f: s.f, header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, tabled: s.tabled, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
 	if t.index.n == 0 {
 		// No entry is relative to the end of the header, so the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {

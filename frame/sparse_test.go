@@ -291,7 +291,7 @@ func refreshReplaced(t *testing.T, o *OpenOptions) {
 	}
 	verify(t, f)
 	old := make([]byte, 40)
-	must(t, f.readRange(t.Context(), v.State().(*snapshot), old, 0))
+	must(t, f.readRange(t.Context(), viewed(v), old, 0))
 	if !slices.Equal(old, stamped(10, 10)) {
 		t.Error("the state that is held has changed")
 	}

@@ -160,7 +160,7 @@ func TestWaitForLock(t *testing.T) {
 					return err
 				}
 				defer v.Release()
-				return v.Decode(ctx, &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 40)}, 1000, 0)
+				return v.Decode(ctx, &rangePlan{s: viewed(v), dst: make([]byte, 40)}, 1000, 0)
 			}
 			if how == "edit" {
 				soonCanceled(t, "ViewContext", decode)
@@ -192,7 +192,7 @@ func TestWaitForLock(t *testing.T) {
 		release := holdLock(t, name, "read")
 		soonCanceled(t, "Begin", func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
 		release()
-		if err := v.Decode(noContext, &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.Held() {
+		if err := v.Decode(noContext, &rangePlan{s: viewed(v), dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.Held() {
 			t.Error(err)
 		}
 		v.Release()
@@ -308,7 +308,7 @@ var closeReads = map[string]func(f *Frame) error{
 		if _, err := v.ChunkInfo(context.Background(), 2); err != nil {
 			return err
 		}
-		return v.Decode(context.Background(), &rangePlan{s: v.State().(*snapshot), dst: make([]byte, 30000)}, 1000, 0)
+		return v.Decode(context.Background(), &rangePlan{s: viewed(v), dst: make([]byte, 30000)}, 1000, 0)
 	},
 	"Begin": func(f *Frame) error {
 		_, err := f.Begin(context.Background())

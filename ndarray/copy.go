@@ -126,7 +126,7 @@ type stream struct {
 // stream returns the stream that copies the items of the snapshot.
 func (h *snapshot) stream(l *layout) *stream {
 	return &stream{
-		l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.f.Engine().CheckAlloc, read: h.read, ahead: h.readAhead,
+		l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.f.CheckAlloc, read: h.read, ahead: h.readAhead,
 	}
 }
 

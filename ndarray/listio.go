@@ -122,7 +122,7 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *se
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if n := s.ListAxes.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.Engine().CheckAlloc(16*n) != nil) {
+	if n := s.ListAxes.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
 		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, which take 16 bytes each; raise OpenOptions.MaxBytes", ErrTooLarge, n)
 	}
 	w.plan = a.listPlan(st, m, s, sel)

@@ -85,7 +85,7 @@ func (a *Array) allocLimit(s *selection.Selection, size int) error {
 	if err != nil {
 		return err
 	}
-	if err := a.f.Engine().CheckAlloc(int64(n)); err != nil {
+	if err := a.f.CheckAlloc(int64(n)); err != nil {
 		return fmt.Errorf("ndarray: cannot allocate the selection (ReadInto and ReadBytes use a buffer of the caller): %w", err)
 	}
 	return nil

@@ -209,7 +209,7 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 			j.result = append(j.result, 1)
 		}
 	}
-	if !fits || j.cells > math.MaxInt32 || j.h.a.f.Engine().CheckAlloc(32*j.cells) != nil {
+	if !fits || j.cells > math.MaxInt32 || j.h.a.f.CheckAlloc(32*j.cells) != nil {
 		return fmt.Errorf("ndarray: %w: result of shape %v, with 32 bytes of memory for each item", ErrTooLarge, j.result)
 	}
 	extreme := j.cells > 0 && (j.op == OpMin || j.op == OpMax)

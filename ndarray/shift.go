@@ -176,7 +176,7 @@ func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 	}
 	n, err := grid.ByteSize(s.Items, g.ItemSize)
 	if err == nil {
-		if err = a.f.Engine().CheckAlloc(int64(n)); err != nil {
+		if err = a.f.CheckAlloc(int64(n)); err != nil {
 			err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
 		}
 	}

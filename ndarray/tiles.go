@@ -241,7 +241,7 @@ func limited(r Reader, items int64, size int) (int, error) {
 		return 0, err
 	}
 	a, _ := r.source()
-	if err := a.f.Engine().CheckAlloc(int64(n)); err != nil {
+	if err := a.f.CheckAlloc(int64(n)); err != nil {
 		return 0, fmt.Errorf("ndarray: cannot allocate a box: %w", err)
 	}
 	return n, nil
@@ -279,7 +279,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		}
 	}
 	a, _ := r.source()
-	if a.f.Engine().CheckAlloc(m.most) != nil {
+	if a.f.CheckAlloc(m.most) != nil {
 		limit := a.f.Engine().AllocLimit()
 		m = bounds{min(m.slab, limit), min(m.most, limit)}
 	}

@@ -253,7 +253,7 @@ func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.f.Engine().CheckAlloc(int64(size)); err != nil {
+	if err := a.f.CheckAlloc(int64(size)); err != nil {
 		return nil, fmt.Errorf("ndarray: cannot allocate %d items to convert them: %w", n, err)
 	}
 	return make([]byte, size), nil

@@ -180,7 +180,7 @@ func wantSmallCopies(t *testing.T, path string) {
 	}
 	defer f.Close()
 	const most = 64 << 20
-	if f.Engine().CheckAlloc(most+1) == nil {
+	if f.CheckAlloc(most+1) == nil {
 		t.Errorf("%d bytes of memory are allowed", most+1)
 	}
 	var before, after runtime.MemStats
@@ -196,7 +196,7 @@ func wantSmallCopies(t *testing.T, path string) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	if g.Engine().CheckAlloc(1<<31) == nil {
+	if g.CheckAlloc(1<<31) == nil {
 		t.Errorf("%d bytes of memory are allowed for a copy", int64(1<<31))
 	}
 	if a, b := f.Info().NBytes, g.Info().NBytes; a != b {

@@ -18,12 +18,8 @@ type Frame interface {
 	CheckTarget(name string) error
 	// Options returns how the frame was opened or created. The caller may change the copy.
 	Options() Options
-	// CheckAlloc returns an error that wraps ErrTooLarge if a caller may not allocate n bytes for data that the frame
-	// claims to have. The limit is MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages
-	// of zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit.
-	CheckAlloc(n int64) error
-	// AllocLimit returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
-	// CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
+	// AllocLimit returns the number of bytes that frame.Frame.CheckAlloc allows. It may read up to 16 MiB of the stored
+	// bytes; CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
 	AllocLimit() int64
 }
 
@@ -80,26 +76,42 @@ type Regions interface {
 	Encode(ctx context.Context, size int, p WritePlan, all int64) error
 }
 
-// View is one state of a frame, kept for several reads that must agree with each other. The zero View is of no use.
-// Release it; until then the space of that state is not used again. It may be used by any number of goroutines.
-type View struct {
-	r     Reader
-	state any
-	draft bool
-	ahead any // what Reader.Ahead has returned, or nil
-}
-
-// Reader reads the states of a frame for a View. Only package frame implements it. draft is that of NewView.
-type Reader interface {
-	Release(state any, draft bool)
-	MetaLayer(state any, name string) ([]byte, bool)
-	Info(state any) Info
-	ChunkInfo(ctx context.Context, state any, draft bool, ahead any, i int) (ChunkInfo, error)
-	ChunkInfos(ctx context.Context, state any, draft bool, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
-	Ahead(ctx context.Context, state any, draft bool, next func(v *Visit) bool) (ahead any, stop func())
-	Decode(ctx context.Context, state any, draft bool, ahead any, p ReadPlan, blocks int64, blockSize int) error
-	Uniform(state any) (chunk.Special, bool)
-	Special(state any, i int) chunk.Special
+// View is one state of a frame, kept for several reads that must agree with each other. Release it; until then the
+// space of that state is not used again. It may be used by any number of goroutines. Only package frame implements it.
+type View interface {
+	// Release ends the use of the view.
+	Release()
+	// MetaLayer returns the content of a metalayer and whether there is one. It is shared: the caller must not change
+	// it. It is the same memory as long as the metalayer does not change.
+	MetaLayer(name string) ([]byte, bool)
+	// Info returns what the header says of the state.
+	Info() Info
+	// ChunkInfo returns what header and index say of chunk i. See frame.Frame.ChunkInfo.
+	ChunkInfo(ctx context.Context, i int) (ChunkInfo, error)
+	// ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the chunks that ahead returns, from a
+	// source far away. The numbers must not fall from call to call, and neither those of ahead. The caller must call
+	// stop. One goroutine uses both, and calls ahead.
+	ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
+	// Ahead returns a view for several calls of Decode, which are all that use it, besides ChunkInfo for chunks that
+	// they will need. next visits the chunks that their plans will visit, in this order. From a source far away, the
+	// bytes for later calls are read while earlier ones decode, and between them. Several calls may run at the same
+	// time, if they begin in about that order. The caller must call stop after the last call, and release only the
+	// view of which Ahead was called. The context is that of the calls. next is called until then, by one goroutine at
+	// a time.
+	Ahead(ctx context.Context, next func(v *Visit) bool) (ahead View, stop func())
+	// Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the
+	// plan after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number
+	// of blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if
+	// any will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported,
+	// ErrTooLarge or of reading, in a *frame.Error with the chunk.
+	Decode(ctx context.Context, p ReadPlan, blocks int64, blockSize int) error
+	// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns
+	// false if reading gives something else: what a Postfilter makes of the value, or the error for data that is not in
+	// the frame.
+	Uniform() (chunk.Special, bool)
+	// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or
+	// chunk.Regular for a stored chunk. It reads nothing; i must be the number of a chunk.
+	Special(i int) chunk.Special
 }
 
 // Info is frame.Info.
@@ -130,65 +142,3 @@ type ChunkInfo struct {
 	Codec   codec.ID
 	Filters [6]chunk.Filter
 }
-
-// NewView returns a view of a state. draft reports whether the state is that of a batch, which is not released.
-func NewView(r Reader, state any, draft bool) View { return View{r: r, state: state, draft: draft} }
-
-// State returns the state of v for package frame.
-func (v View) State() any { return v.state }
-
-// Draft reports whether the state is that of a batch, for package frame.
-func (v View) Draft() bool { return v.draft }
-
-// Reader returns what reads the state, for package frame.
-func (v View) Reader() Reader { return v.r }
-
-// Release ends the use of the view.
-func (v View) Release() { v.r.Release(v.state, v.draft) }
-
-// MetaLayer returns the content of a metalayer and whether there is one. It is shared: the caller must not change it.
-// It is the same memory as long as the metalayer does not change.
-func (v View) MetaLayer(name string) ([]byte, bool) { return v.r.MetaLayer(v.state, name) }
-
-// Info returns what the header says of the state.
-func (v View) Info() Info { return v.r.Info(v.state) }
-
-// ChunkInfo returns what header and index say of chunk i. See frame.Frame.ChunkInfo.
-func (v View) ChunkInfo(ctx context.Context, i int) (ChunkInfo, error) {
-	return v.r.ChunkInfo(ctx, v.state, v.draft, v.ahead, i)
-}
-
-// ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the chunks that ahead returns, from a
-// source far away. The numbers must not fall from call to call, and neither those of ahead. The caller must call stop.
-// One goroutine uses both, and calls ahead.
-func (v View) ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func()) {
-	return v.r.ChunkInfos(ctx, v.state, v.draft, ahead)
-}
-
-// Ahead returns a view for several calls of Decode, which are all that use it, besides ChunkInfo for chunks that they
-// will need. next visits the chunks that their plans will visit, in this order. From a source far away, the bytes for
-// later calls are read while earlier ones decode, and between them. Several calls may run at the same time, if they
-// begin in about that order. The caller must call stop after the last call, and release only v. The context is that of
-// the calls. next is called until then, by one goroutine at a time.
-func (v View) Ahead(ctx context.Context, next func(v *Visit) bool) (view View, stop func()) {
-	v.ahead, stop = v.r.Ahead(ctx, v.state, v.draft, next)
-	return v, stop
-}
-
-// Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the plan
-// after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number of
-// blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if any
-// will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported, ErrTooLarge or
-// of reading, in a *frame.Error with the chunk.
-func (v View) Decode(ctx context.Context, p ReadPlan, blocks int64, blockSize int) error {
-	return v.r.Decode(ctx, v.state, v.draft, v.ahead, p, blocks, blockSize)
-}
-
-// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns false
-// if reading gives something else: what a Postfilter makes of the value, or the error for data that is not in the
-// frame.
-func (v View) Uniform() (chunk.Special, bool) { return v.r.Uniform(v.state) }
-
-// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or
-// chunk.Regular for a stored chunk. It reads nothing; i must be the number of a chunk.
-func (v View) Special(i int) chunk.Special { return v.r.Special(v.state, i) }
