@@ -71,7 +71,7 @@ func ExampleUserFilter() {
 	fmt.Println(err)
 	// Output:
 	// true <nil>
-	// chunk header at byte 16: filter with number 170: unsupported
+	// chunk header at byte 16: filter with number 170: unsupported; add it to UserFilters
 }
 
 // A chunk can have blocks of any size, for records of variable length.

@@ -197,8 +197,8 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 	if err == nil && fill != nil {
 		err = fill(b)
 	}
-	if err == nil && !b.copied { // to copy chunks, the codec need not be available
-		if err = f.plugins.CheckEncoder(coder.Params(f.opts.Params)); err != nil {
+	if err == nil && !b.copied { // to copy chunks, codec and filters need not be available
+		if err = f.plugins.CheckEncoding(coder.Params(f.opts.Params)); err != nil {
 			err = f.wrap("header", -1, err)
 		}
 	}

@@ -358,7 +358,7 @@ func TestCreateWithDictionary(t *testing.T) {
 }
 
 // TestCreateCodec checks that a new array cannot have a codec that compresses nothing: one that the options do not
-// hold, one that only decodes, and NDLZ without the edge of its cells.
+// hold, one that only decodes, and NDLZ without the edge of its cells. The options must hold its filters, too.
 func TestCreateCodec(t *testing.T) {
 	shape, ones := []int64{20, 20}, slices.Repeat([]int8{1}, 400)
 	for _, c := range []struct {
@@ -376,6 +376,7 @@ func TestCreateCodec(t *testing.T) {
 		{CreateOptions{Codec: codec.Snappy}, errors.ErrUnsupported, "snappy: encoding"},
 		{CreateOptions{Codec: codec.NDLZ}, errors.ErrUnsupported, "CodecMeta is 0; set CodecMeta to 4 or 8"},
 		{CreateOptions{Codec: codec.NDLZ, CodecMeta: 5}, errors.ErrUnsupported, "CodecMeta is 5; set CodecMeta to 4 or 8"},
+		{CreateOptions{Filters: []chunk.Filter{chunk.Shuffle, chunk.Filter(200)}}, errors.ErrUnsupported, "filter with number 200: unsupported; add it to UserFilters"},
 	} {
 		dir := t.TempDir()
 		_, err := Create(ctx, "", shape, ones, &c.o)

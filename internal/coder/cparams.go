@@ -100,7 +100,7 @@ func (p *Params) checkFilters() error {
 			return paramError("filter %v: the parameter is out of range", f.kind())
 		case def == nil && f.Code() < firstUserFilter:
 			return unsupportedFilter(f)
-		case def == nil: // user filters are looked up when the first block is encoded
+		case def == nil: // a user filter: see Plugins.CheckEncoding
 		case def.forward == nil && def.backward != nil:
 			return paramError("filter %v can only be decoded", f.kind())
 		case def.check != nil:

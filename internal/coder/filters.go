@@ -197,5 +197,9 @@ func encodeError(err error) error {
 }
 
 func unsupportedFilter(f Filter) error {
-	return fmt.Errorf("filter with number %d: %w", f.Code(), errs.ErrUnsupported)
+	err := fmt.Errorf("filter with number %d: %w", f.Code(), errs.ErrUnsupported)
+	if f.Code() >= firstUserFilter {
+		err = fmt.Errorf("%w; add it to UserFilters", err)
+	}
+	return err
 }

@@ -193,7 +193,7 @@ func TestErrors(t *testing.T) {
 		{put32(8, MaxBlockSize+1), errs.ErrCorrupt, "chunk header at byte 8: block size 536866817: corrupt data"},
 		{put32(8, 1), errs.ErrCorrupt, ""},
 		{put32(12, 9999), errs.ErrCorrupt, ""},
-		{put(16, 99), errors.ErrUnsupported, "chunk header at byte 16: filter with number 99: unsupported"},
+		{put(16, 99), errors.ErrUnsupported, "chunk header at byte 16: filter with number 99: unsupported; add it to UserFilters"},
 		{put(30, 2), errors.ErrUnsupported, "chunk header at byte 30: flags2 0x2: unsupported"},
 		{put(31, 8), errors.ErrUnsupported, "chunk header at byte 31: lazy chunk: unsupported"},
 		{put(31, 0x80), errors.ErrUnsupported, "chunk header at byte 31: instrumented chunk: unsupported"},

@@ -45,14 +45,21 @@ func NewPlugins[F UserFilter](codecs []codec.Codec, filters []F) (Plugins, error
 	return p, err
 }
 
-// CheckEncoder returns errors.ErrUnsupported if the codec of the parameters is not available for encoding.
-func (p Plugins) CheckEncoder(with Params) error {
+// CheckEncoding returns errors.ErrUnsupported if the codec or a filter of the parameters is not available for encoding.
+func (p Plugins) CheckEncoding(with Params) error {
 	c, err := p.encoder(with.Codec)
 	if err != nil {
 		return err
 	}
 	if c, ok := c.(codecs.Checker); ok {
-		return c.CheckEncoder(with.CodecMeta)
+		if err := c.CheckEncoder(with.CodecMeta); err != nil {
+			return err
+		}
+	}
+	for _, f := range with.Filters {
+		if p.filter(f) == nil {
+			return unsupportedFilter(f)
+		}
 	}
 	return nil
 }
@@ -64,6 +71,14 @@ func (p Plugins) encoder(id codec.ID) (codec.Codec, error) {
 		err = fmt.Errorf("%w; add it to Codecs", err)
 	}
 	return c, err
+}
+
+// filter returns the definition of a filter, or nil.
+func (p Plugins) filter(f Filter) *filterDef {
+	if def := p.filters.find(f.Code()); def != nil {
+		return def
+	}
+	return builtin(f)
 }
 
 // workers returns the number of goroutines for n pieces of work.

@@ -23,19 +23,11 @@ type step struct {
 // unknownFilter is the definition of a filter that cannot be applied.
 var unknownFilter = filterDef{lossy: true}
 
-// find returns the definition of a filter, or nil.
-func (o *Options) find(f Filter) *filterDef {
-	if def := o.Plugins.filters.find(f.Code()); def != nil {
-		return def
-	}
-	return builtin(f)
-}
-
 // decodeSteps resolves a pipeline for decoding. It returns errors.ErrUnsupported if a filter cannot be undone.
 func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 	var s steps
 	for _, f := range p {
-		def := o.find(f)
+		def := o.Plugins.filter(f)
 		switch {
 		case def == nil:
 			return s, unsupportedFilter(f)
@@ -59,7 +51,7 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 	var s steps
 	for _, f := range p {
-		def := o.find(f)
+		def := o.Plugins.filter(f)
 		if def == nil {
 			def = &unknownFilter
 		}
