@@ -393,8 +393,8 @@ func BenchmarkCopies(b *testing.B) {
 	}
 }
 
-// BenchmarkRatios compares a converting read with a plain read of the same array, and a sum that skips NaNs with a
-// plain sum. It runs both in turn and reports the ratio of the medians.
+// BenchmarkRatios compares a converting read with a plain read of the same array, and reductions that skip NaNs with
+// plain ones. It runs both in turn and reports the ratio of the medians.
 func BenchmarkRatios(b *testing.B) {
 	ctx := context.Background()
 	data := make([]float32, 4<<20)
@@ -412,20 +412,26 @@ func BenchmarkRatios(b *testing.B) {
 	}
 	defer swapped.Close()
 	wide := make([]float64, len(data))
-	sum := func(skip bool) error {
-		_, err := ReduceAll[float32](ctx, a, OpSum, &ReduceOptions{SkipNaN: skip})
-		return err
-	}
-	for _, c := range []struct {
+	type pair struct {
 		name  string
 		plain func() error
 		other func() error
-	}{
+	}
+	pairs := []pair{
 		{"f4-to-float64", func() error { return ReadInto(ctx, a, data) }, func() error { return ReadInto(ctx, a, wide) }},
 		{"big-f4-to-float32", func() error { return ReadInto(ctx, a, data) }, func() error { return ReadInto(ctx, swapped, data) }},
 		{"big-f4-to-float64", func() error { return ReadInto(ctx, a, data) }, func() error { return ReadInto(ctx, swapped, wide) }},
-		{"sum-skip-nan", func() error { return sum(false) }, func() error { return sum(true) }},
-	} {
+	}
+	for _, op := range []Op{OpSum, OpMean, OpStd, OpMin, OpMax} {
+		reduce := func(skip bool) func() error {
+			return func() error {
+				_, err := ReduceAll[float64](ctx, a, op, &ReduceOptions{SkipNaN: skip})
+				return err
+			}
+		}
+		pairs = append(pairs, pair{op.String() + "-skip-nan", reduce(false), reduce(true)})
+	}
+	for _, c := range pairs {
 		b.Run(c.name, func(b *testing.B) {
 			m := medians(b, c.plain, c.other)
 			b.ReportMetric(m[1]/m[0], "ratio")
