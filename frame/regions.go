@@ -114,7 +114,9 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	return &Regions{f: f, root: d.root, files: storage.Files{Root: d.root}}, nil
 }
 
-// openSame opens an unfinished frame with this layout. If there is none, it returns the error exists.
+// openSame opens an unfinished frame with this layout. If there is none, it returns the error exists, or for an
+// unfinished frame with another layout an error that does not recommend Overwrite: that would remove the chunks of
+// other writers.
 func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapshot, exists error) (*Regions, error) {
 	r, err := OpenRegions(ctx, name, &OpenOptions{
 		Concurrency: o.Concurrency, NoSync: o.NoSync, Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, MaxBytes: -1,
@@ -123,11 +125,18 @@ func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapsh
 	if err != nil {
 		return nil, exists
 	}
-	if s := r.f.current(); r.final != nil || !s.sameLayout(layout) {
-		r.Close()
+	same := r.f.current().sameLayout(layout)
+	if r.final == nil && same {
+		return r, nil
+	}
+	if err := r.Close(); err != nil || r.final != nil {
 		return nil, exists
 	}
-	return r, nil
+	part := "directory"
+	if o.Objects != nil {
+		part = "objects"
+	}
+	return nil, r.f.wrap(part, -1, fmt.Errorf("an unfinished frame with another shape, dtype or other options %w", errs.ErrExist))
 }
 
 // sameLayout reports whether two layouts have the same parameters, sizes and metalayers.

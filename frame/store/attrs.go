@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"io/fs"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
@@ -33,7 +32,7 @@ func (s *Store) Attr(ctx context.Context, group, attr string, v any) error {
 		return frames.Unmarshal(f, b, v)
 	})
 	if err == nil && !found {
-		err = fmt.Errorf("store: %s: attribute %s: %w", cleanKey(group), attr, fs.ErrNotExist)
+		err = fmt.Errorf("store: %s: attribute %s: %w", cleanKey(group), attr, errs.ErrNotExist)
 	}
 	return err
 }
@@ -46,10 +45,21 @@ func (s *Store) attrsKey(group string) string {
 	return join(group, groupMeta)
 }
 
+// checkNotLeaf returns an error that wraps kind for a key that is a leaf and not a group.
+func (s *Store) checkNotLeaf(key string, kind error) error {
+	if n, ok := s.find(key); ok && !n.group {
+		return fmt.Errorf("a leaf has no attributes of a group; ndarray.Array has those of an array: %w", kind)
+	}
+	return nil
+}
+
 // visitAttrs calls see with the frame that holds the attributes of a group, if it exists.
 func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.Frame) error) error {
 	group = cleanKey(group)
-	if n, ok := s.find(group); !ok || !n.group {
+	if err := s.checkNotLeaf(group, errs.ErrNotExist); err != nil {
+		return atKey(group, err)
+	}
+	if !s.Has(group) {
 		return atKey(group, errs.ErrNotExist)
 	}
 	l := s.index.get(s.attrsKey(group))

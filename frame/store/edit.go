@@ -391,8 +391,9 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	return nil
 }
 
-// SetAttr sets an attribute of a group of a tree store, "/" for the whole store, or of a table in it. v is encoded as
-// meta.Marshal does.
+// SetAttr sets an attribute of a group of a tree store, "/" for the whole store, or of a table in it. It creates a
+// group that does not exist. v is encoded as meta.Marshal does. For a leaf, SetAttr returns ErrParam: set the
+// attributes of an array with ndarray.Array.SetAttr before Put.
 func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	group = cleanKey(group)
 	key := s.attrsKey(group)
@@ -402,7 +403,10 @@ func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	}
 	defer end()
 	if s.layout != LayoutTree {
-		return atKey(group, faults.Unsupportedf("attributes of a group of a %s", s.layout))
+		return atKey(group, faults.Unsupportedf("groups have attributes only in a tree store, not in this %s", s.layout))
+	}
+	if err := s.checkNotLeaf(group, ErrParam); err != nil {
+		return atKey(group, err)
 	}
 	content, err := meta.Marshal(v)
 	if err != nil {

@@ -172,6 +172,18 @@ func TestEditFixtures(t *testing.T) {
 		} else if err := s.SetAttr(ctx, "/", "a", 1); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("attributes of an embed store: %v", err)
 		}
+		if c.File == "tree.b2d" {
+			var v any
+			if err := s.SetAttr(ctx, "/new/leaf", "a", 1); !errors.Is(err, ErrParam) || !strings.Contains(err.Error(), "ndarray.Array") {
+				t.Errorf("attributes of a leaf: %v", err)
+			}
+			if err := s.Attr(ctx, "/new/leaf", "a", &v); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "ndarray.Array") {
+				t.Errorf("an attribute of a leaf: %v", err)
+			}
+			if err := s.Attr(ctx, "/new", "a", &v); !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), "/new: attribute a: not found") {
+				t.Errorf("an attribute that does not exist: %v", err)
+			}
+		}
 		if err := s.Delete(ctx, "/new/leaf"); err != nil {
 			t.Fatal(err)
 		}

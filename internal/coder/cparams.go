@@ -95,7 +95,7 @@ func (p *Params) checkFilters() error {
 		def := builtin(f)
 		switch {
 		case numbers && def != nil && def.bytewise:
-			return paramError("codec %v reads the items as numbers, so it cannot follow filter %v", p.Codec, f.kind())
+			return paramError("codec %v reads the items as numbers, so it cannot follow filter %v; set no filters", p.Codec, f.kind())
 		case f >= badParam:
 			return paramError("filter %v: the parameter is out of range", f.kind())
 		case def == nil && f.Code() < firstUserFilter:

@@ -196,6 +196,7 @@ func encodeError(err error) error {
 	return nil
 }
 
+// unsupportedFilter returns the error for a filter that is not known.
 func unsupportedFilter(f Filter) error {
 	err := fmt.Errorf("filter with number %d: %w", f.Code(), errs.ErrUnsupported)
 	if f.Code() >= firstUserFilter {

@@ -108,7 +108,7 @@ func (s *steps) forward(src []byte, first int, b *block, bufs *buffers) ([]byte,
 	for i := first; i < s.n; i++ {
 		step := &s.list[i]
 		if step.def.forward == nil {
-			return nil, fmt.Errorf("filter %v: %w", step.f.kind(), unsupportedFilter(step.f))
+			return nil, unsupportedFilter(step.f)
 		}
 		dst := bufs.other(src)
 		b.Param = step.f.Param()

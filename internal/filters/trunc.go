@@ -37,7 +37,7 @@ func truncPrecBits(typeSize int, bits int8) (int, error) {
 		z = mantissa - int(bits)
 	}
 	if z < 0 || z >= mantissa {
-		return 0, fmt.Errorf("%w: trunc_prec with %d bits, out of range for a mantissa of %d bits", errParam, bits, mantissa)
+		return 0, fmt.Errorf("%w: trunc_prec with %d bits, want 1 to %d bits to keep, or -1 to -%d to clear", errParam, bits, mantissa, mantissa-1)
 	}
 	return z, nil
 }

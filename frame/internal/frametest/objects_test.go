@@ -71,7 +71,7 @@ func TestObjects(t *testing.T) {
 	}
 	other := regionOptions(s)
 	other.Params.Level = 9
-	if _, err := layOut("", other); !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; set Overwrite to replace it") {
+	if _, err := layOut("", other); !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "with another shape, dtype or other options already exists") {
 		t.Errorf("another layout: %v", err)
 	}
 	for range 8 {

@@ -59,7 +59,7 @@ func (g Types) Converter(d meta.DType, t reflect.Type, way Direction) (Converter
 		return c, err
 	}
 	if m.missing != "" && way == Writing {
-		return c, Mismatch("", d, t, fmt.Sprintf("which has no field %q; writing needs all fields", m.missing))
+		return c, Mismatch("", d, t, fmt.Sprintf("it has no field %q; writing needs all fields", m.missing))
 	}
 	c.steps = steps
 	if len(steps) == 1 {

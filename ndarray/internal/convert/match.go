@@ -142,7 +142,7 @@ func (m *matcher) structure(s step, d meta.DType, t reflect.Type) ([]step, error
 		return nil, err
 	}
 	if len(fields) == 0 {
-		return nil, Mismatch(s.path, d, t, "which has no exported fields")
+		return nil, Mismatch(s.path, d, t, "it has no exported fields")
 	}
 	var steps []step
 	owner := make([]string, len(d.Fields)) // the Go field of each field of the dtype

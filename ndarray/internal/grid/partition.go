@@ -81,8 +81,11 @@ func Partition(shape, chunks, blocks []int64, itemSize, blockHint int64) (chunkS
 // givenParts returns the given lengths of chunks and blocks, with 0 for those that are not given. It checks them.
 func givenParts(shape, chunks, blocks []int64) (chunk, block []int64, err error) {
 	chunk, block = make([]int64, len(shape)), make([]int64, len(shape))
-	if chunks != nil && len(chunks) != len(shape) || blocks != nil && len(blocks) != len(shape) {
-		return nil, nil, fmt.Errorf("ndarray: %w: array has %d dimensions, but chunk shape is %v and block shape is %v", errs.ErrShape, len(shape), chunks, blocks)
+	if chunks != nil && len(chunks) != len(shape) {
+		return nil, nil, fmt.Errorf("ndarray: %w: chunk shape %v for an array of %d dimensions", errs.ErrShape, chunks, len(shape))
+	}
+	if blocks != nil && len(blocks) != len(shape) {
+		return nil, nil, fmt.Errorf("ndarray: %w: block shape %v for an array of %d dimensions", errs.ErrShape, blocks, len(shape))
 	}
 	copy(chunk, chunks)
 	copy(block, blocks)
