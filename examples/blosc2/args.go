@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -124,6 +125,9 @@ func (e *selectionError) Unwrap() error { return e.err }
 func parseSelection(text string) ([]ndarray.Index, error) {
 	sel, err := ndarray.ParseSelection(text)
 	if err != nil {
+		if _, e := os.Stat(text); e == nil {
+			return nil, usagef("SEL is the name of a file, %s; write PATH before SEL", text)
+		}
 		return nil, &selectionError{text, err}
 	}
 	return sel, nil
@@ -170,8 +174,11 @@ func parseInts(s string, bits int) ([]int64, error) {
 	}
 	for part := range strings.SplitSeq(strings.TrimSuffix(s, ","), ",") {
 		n, err := strconv.ParseInt(strings.TrimSpace(part), 10, bits)
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, usagef("%s does not fit in %d bits", part, bits)
+		}
 		if err != nil {
-			return nil, usagef("%q is not an integer of %d bits", part, bits)
+			return nil, usagef("want integers separated by commas, got %q", s)
 		}
 		out = append(out, n)
 	}

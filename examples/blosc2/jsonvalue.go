@@ -20,6 +20,9 @@ func packJSON(text string) ([]byte, error) {
 	d.UseNumber()
 	v, err := readJSON(d)
 	if err != nil {
+		if strings.IndexAny(text, "[]{}\"") < 0 {
+			return nil, usagef("%q is not JSON; a string has quotes of its own, as in '\"%s\"'", text, text)
+		}
 		return nil, usagef("%q is not JSON: %v", text, err)
 	}
 	if _, err := d.Token(); err != io.EOF {

@@ -18,8 +18,8 @@ const (
 
 // params holds the options for the compression and storage of new data. A field is zero if its option is not set.
 type params struct {
-	Chunks      partition   `placeholder:"100,100" help:"chunk shape in items (default: the one that python-blosc2 chooses)"`
-	Blocks      partition   `placeholder:"10,100" help:"block shape in items (default: the one that python-blosc2 chooses)"`
+	Chunks      partition   `placeholder:"100,100" help:"chunk shape in items. The default is the shape that python-blosc2 chooses; copy keeps the shapes of FROM unless -chunks or -blocks is set"`
+	Blocks      partition   `placeholder:"10,100" help:"block shape in items; see -chunks"`
 	ChunkSize   size        `name:"chunksize" placeholder:"N" help:"chunk size of a plain super-chunk in bytes; create then makes one in place of an array"`
 	Goal        goalName    `placeholder:"balanced" help:"choose codec, level and filters by the data: balanced smallest fastest"`
 	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate"`
@@ -117,7 +117,7 @@ func (f *filters) UnmarshalText(text []byte) error {
 		name, param, hasParam := strings.Cut(strings.TrimSpace(one), ":")
 		known, ok := filterByName(name)
 		if !ok {
-			return usagef("unknown filter %q", name)
+			return usagef("unknown filter %q, want none, shuffle, bitshuffle, delta, trunc_prec, bytedelta, int_trunc, ndcell or ndmean", name)
 		}
 		if hasParam {
 			var b signedByte

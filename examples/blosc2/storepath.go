@@ -107,7 +107,7 @@ func (s *openStore) close() {
 func openInStore(e *env, path string, otherwise error) (*source, error) {
 	name, key, ok := splitStore(path)
 	if !ok {
-		return nil, otherwise
+		return nil, npyError(path, otherwise)
 	}
 	st, err := newStore(e, name)
 	if err != nil {

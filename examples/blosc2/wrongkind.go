@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/store"
@@ -46,6 +48,18 @@ func storeError(e *env, st *openStore, path, key string, otherwise error) error 
 		text += ", and name a member, such as " + name + "/" + member
 	}
 	return errors.New(text)
+}
+
+// npyError returns the error of a verb for a file that is a .npy file, or otherwise err.
+func npyError(path string, err error) error {
+	if f, e := os.Open(path); e == nil {
+		defer f.Close()
+		head := make([]byte, 6)
+		if _, e := io.ReadFull(f, head); e == nil && string(head) == "\x93NUMPY" {
+			return fmt.Errorf("%s is a .npy file; convert it with blosc2 create OUT %s", path, path)
+		}
+	}
+	return err
 }
 
 // shownPath returns a path for messages.

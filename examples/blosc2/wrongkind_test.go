@@ -123,11 +123,26 @@ func TestErrorTexts(t *testing.T) {
 		}
 	}
 	fails(t, 1, a+" already exists; use -overwrite to replace it\n", numbers(6), "create", "-raw", a)
-	fails(t, 2, "blosc2 resize: argument SHAPE: \"x\" is not an integer of 64 bits (see ", "", "resize", a, "3,x")
+	fails(t, 2, "blosc2 resize: argument SHAPE: want integers separated by commas, got \"3,x\" (see ", "", "resize", a, "3,x")
 	fails(t, 1, "SHAPE: the length -3 of axis 0 is negative", "", "resize", a, "--", "-3,5")
 	fails(t, 1, "blosc2 create: -dtype: ", "", "create", "-dtype", "q9", missing)
 	fails(t, 1, "blosc2 append: -dtype: ", "", "append", "-dtype", "q9", a)
 	fails(t, 2, "OUT ends in .jpg, but plot writes .png and .svg", "", "plot", a, missing+".JPG")
 	fails(t, 1, "SHAPE has 1 length, but the array has shape (6, 5)\n", "", "resize", a, "3")
 	fails(t, 2, `unknown codec "zst", want blosclz, lz4,`, "", "copy", "-codec", "zst", a, missing)
+	fails(t, 2, `unknown filter "trunc", want none, shuffle,`, "", "copy", "-filters", "trunc", a, missing)
+	fails(t, 2, `-chunks: want integers separated by commas, got "3x4"`, "", "copy", "-chunks", "3x4", a, missing)
+	fails(t, 2, "-chunks: 3000000000 does not fit in 32 bits", "", "copy", "-chunks", "3000000000", a, missing)
+	fails(t, 2, "SEL is the name of a file, "+a+"; write PATH before SEL", "", "slice", "0:2", a)
+	fails(t, 2, `"Ada" is not JSON; a string has quotes of its own, as in '"Ada"' (see `, "", "vlmeta", a, "set", "author", "Ada")
+	fails(t, 2, `"{Ada}" is not JSON: invalid character`, "", "vlmeta", a, "set", "author", "{Ada}")
+
+	npy := filepath.Join(t.TempDir(), "a.npy")
+	_, out, _ := callFree("", "slice", "-npy", a, ":")
+	if err := os.WriteFile(npy, []byte(out), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"info", npy}, {"slice", npy, "0"}, {"stats", npy}, {"dump", npy}, {"view", npy}, {"copy", npy, missing}} {
+		fails(t, 1, npy+" is a .npy file; convert it with blosc2 create OUT "+npy+"\n", "", args...)
+	}
 }
