@@ -181,7 +181,7 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	s := mustOpen(t, "stores/tree.b2d")
-	if _, err := s.Array(ctx, "/img"); !errors.Is(err, ErrFormat) {
+	if _, err := s.Array(ctx, "/img"); !errors.Is(err, ErrFormat) || err.Error() != "store: /img: a group, not a leaf" {
 		t.Errorf("a group as an array: %v", err)
 	}
 	if _, err := s.Array(ctx, "/nothing"); !errors.Is(err, fs.ErrNotExist) {

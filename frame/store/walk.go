@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"io/fs"
 	"iter"
 
 	"github.com/goblosc/blosc2/frame"
@@ -33,7 +32,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 	group = cleanKey(group)
 	return func(yield func(Entry, error) bool) {
 		if e, ok := s.find(group); !ok || !e.group {
-			yield(Entry{Key: group}, atKey(group, fs.ErrNotExist))
+			yield(Entry{Key: group}, atKey(group, errs.ErrNotExist))
 			return
 		}
 		table := "" // key of the table whose leaves are skipped

@@ -66,8 +66,12 @@ func NoDirectory(name string, err error) error {
 	return Kind(fmt.Sprintf("directory %s does not exist", filepath.Dir(name)), err)
 }
 
-// SeeURL adds to an error for a name of a file, if it is a URL, which part of the library is for URLs.
+// SeeURL adds to an error for a name of a file, if it is a URL, which part of the library is for URLs, and if it is
+// empty, that it is.
 func SeeURL(name string, err error) error {
+	if name == "" {
+		return fmt.Errorf("%w; the name is empty", err)
+	}
 	switch scheme, _, _ := strings.Cut(name, "://"); scheme {
 	case "http", "https":
 		return fmt.Errorf("%w; see package frame/remote for URLs", err)

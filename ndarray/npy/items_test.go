@@ -109,6 +109,9 @@ func TestNPYHeaderErrors(t *testing.T) {
 	if _, err := (Header{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ndarray.ErrType) {
 		t.Errorf("python objects: %v", err)
 	}
+	if _, err := ReadHeader(strings.NewReader("")); !errors.Is(err, ndarray.ErrFormat) || err.Error() != "npy: not a valid .npy file: the input is empty" {
+		t.Error(err)
+	}
 	if _, err := ReadHeader(strings.NewReader("text")); !errors.Is(err, ndarray.ErrFormat) || !strings.HasPrefix(err.Error(), "npy: ") {
 		t.Errorf("text: %v", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -19,7 +20,8 @@ const (
 
 // invalid returns an error for input that is not a .npy file, or that breaks its format.
 func invalid(format string, args ...any) error {
-	return fmt.Errorf("npy: not a valid .npy file: %w: %w", fmt.Errorf(format, args...), ndarray.ErrFormat)
+	err := fmt.Errorf(format, args...)
+	return fmt.Errorf("npy: %w: %w", errs.Kind("not a valid .npy file", ndarray.ErrFormat), err)
 }
 
 // ReadHeader reads the header of a .npy file of any version, up to the items. The error wraps ErrFormat of package
@@ -39,7 +41,10 @@ func ReadHeader(r io.Reader) (Header, error) {
 func readText(r io.Reader) (string, error) {
 	fixed := make([]byte, len(magic)+2)
 	n, err := io.ReadFull(r, fixed)
-	if head := fixed[:min(n, len(magic))]; err == io.EOF || !strings.HasPrefix(magic, string(head)) {
+	if err == io.EOF {
+		return "", invalid("the input is empty")
+	}
+	if head := fixed[:min(n, len(magic))]; !strings.HasPrefix(magic, string(head)) {
 		return "", invalid("it does not start with %q", magic)
 	} else if err != nil {
 		return "", err

@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -40,7 +41,7 @@ func (t *Table) open(ctx context.Context) error {
 	f, err := t.s.Frame(ctx, path.Join(t.key, "_meta"))
 	if errors.Is(err, fs.ErrNotExist) {
 		if !t.s.Has(t.key) {
-			return fs.ErrNotExist
+			return errs.ErrNotExist
 		}
 		return faults.Formatf("not a table")
 	}

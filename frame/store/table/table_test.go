@@ -331,10 +331,10 @@ func TestStored(t *testing.T) {
 
 func TestTableErrors(t *testing.T) {
 	ctx := context.Background()
-	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/"); !errors.Is(err, ErrFormat) {
+	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/"); !errors.Is(err, ErrFormat) || err.Error() != "table: /: not a table" {
 		t.Errorf("a store without a table: %v", err)
 	}
-	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/nothing"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/nothing"); !errors.Is(err, fs.ErrNotExist) || err.Error() != "table: /nothing: not found" {
 		t.Errorf("a missing key: %v", err)
 	}
 	if _, err := mustTable(t, "wide0.b2z").Column(ctx, "nothing"); !errors.Is(err, fs.ErrNotExist) {

@@ -14,8 +14,11 @@ var ErrStop = errors.New("stop")
 // Corruptf returns an error that wraps ErrCorrupt.
 func Corruptf(format string, args ...any) error { return wrap(errs.ErrCorrupt, format, args) }
 
-// Formatf returns an error that wraps ErrFormat.
-func Formatf(format string, args ...any) error { return wrap(errs.ErrFormat, format, args) }
+// Formatf returns an error that matches ErrFormat, without its text: most of these errors are about other kinds of
+// frames.
+func Formatf(format string, args ...any) error {
+	return errs.Kind(fmt.Sprintf(format, args...), errs.ErrFormat)
+}
 
 // Unsupportedf returns an error that wraps errors.ErrUnsupported.
 func Unsupportedf(format string, args ...any) error {
