@@ -5,11 +5,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/frame/store"
 	. "github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
 )
@@ -245,4 +249,28 @@ func TestNumPyStructures(t *testing.T) {
 	must(t, err)
 	is(t, "[3] <f4 2")(Field(s, "pos.x"))
 	is(t, "[{{0 0}} {{2 0}} {{0 0}}]")(Read[Point](ctx, s))
+}
+
+// TestNumPyElsewhere has the rows about stores and servers.
+func TestNumPyElsewhere(t *testing.T) {
+	ctx := t.Context()
+	t.Chdir(t.TempDir())
+	d, err := store.Create(ctx, "s.b2d", nil)
+	must(t, err)
+	defer d.Close()
+	must(t, d.Put(ctx, "/x", counted(t, "a.b2nd").Frame()))
+	must(t, d.Pack(ctx, "s.b2z", nil))
+
+	s, err := store.Open(ctx, "s.b2z", nil)
+	must(t, err)
+	defer s.Close()
+	is(t, "[6 5 4] <i8 7140")(s.Array(ctx, "/x"))
+
+	server := httptest.NewServer(http.FileServer(http.Dir(".")))
+	defer server.Close()
+	url := server.URL + "/a.b2nd"
+	src, err := remote.Open(ctx, url, nil)
+	must(t, err)
+	defer src.Close()
+	is(t, "[6 5 4] <i8 7140")(OpenSource(ctx, src, nil))
 }

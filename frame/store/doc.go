@@ -41,6 +41,11 @@
 // Each edit takes effect completely or not at all, even after a crash. Edit opens a store for more edits. A .b2z file
 // cannot be edited.
 //
+// The arrays that a Store opens are for reading only. To change items, put a changed copy under the same key, or edit
+// the file of the leaf in a directory:
+//
+//	a, err := ndarray.Edit(ctx, "results.b2d/run1/x.b2nd", nil)
+//
 // Package objects has the arrays of Python objects, which Store.Objects opens, and package table the tables. A tensor
 // that was saved to a file of its own is opened with OpenTensor.
 //

@@ -1,4 +1,5 @@
-// Package table reads the tables of python-blosc2 (CTable): columns of the same number of rows in a store.
+// Package table reads the tables of python-blosc2 (CTable): columns of the same number of rows in a store. It does not
+// create or change tables. Module github.com/goblosc/blosc2/b2arrow converts them to Apache Arrow.
 //
 //	s, err := store.Open(ctx, "trips.b2z", nil)
 //	defer s.Close()
