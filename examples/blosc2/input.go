@@ -31,8 +31,12 @@ type input struct {
 	file *os.File
 }
 
-// openInput opens a file, or standard input for "" and "-". If raw is set, it is no .npy file.
+// openInput opens a file, or standard input for "" and "-". If raw is set, it is no .npy file. It does not wait for a
+// terminal that no argument asks for.
 func openInput(e *env, name string, raw bool) (*input, error) {
+	if in, ok := e.in.(*interruptible); ok && name == "" && in.terminal() {
+		return nil, usagef("argument IN is missing, and standard input is a terminal")
+	}
 	if name == "" || name == "-" {
 		return newInput(e.in, "", raw)
 	}

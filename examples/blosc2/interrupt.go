@@ -6,6 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"golang.org/x/term"
 )
 
 // untilSignal returns a context that ends with the first interrupt, request to terminate, or end of the terminal. The
@@ -28,6 +30,12 @@ type interruptible struct {
 // newInterruptible returns a reader of r.
 func newInterruptible(ctx context.Context, r io.Reader) *interruptible {
 	return &interruptible{ctx: ctx, r: r}
+}
+
+// terminal reports whether r is a terminal.
+func (i *interruptible) terminal() bool {
+	f, ok := i.r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // start reads r on another goroutine, with two buffers in turn, so that it never writes to one that is in use.

@@ -140,6 +140,17 @@ func TestTerminalOutput(t *testing.T) {
 	}
 }
 
+// TestTerminalInput runs verbs without their input on a terminal.
+func TestTerminalInput(t *testing.T) {
+	a, dir := newArray(t), t.TempDir()
+	for _, args := range [][]string{{"create", dir + "/out"}, {"create", "-raw", dir + "/out"}, {"append", a}, {"set", a, ":"}} {
+		out, err := onTerminal(t, 200, "", args...)
+		if err == nil || !strings.Contains(out, "argument IN is missing, and standard input is a terminal") {
+			t.Errorf("%q: %q, %v", args, out, err)
+		}
+	}
+}
+
 // uncolored drops escape sequences.
 func uncolored(s string) string { return regexp.MustCompile(`\x1b\[[0-9;]*m`).ReplaceAllString(s, "") }
 
@@ -317,7 +328,7 @@ func TestControlC(t *testing.T) {
 		}
 	}
 	dir := t.TempDir()
-	c, s := start("", "create", "-progress", "-raw", "-shape", "100000", filepath.Join(dir, "a"))
+	c, s := start("", "create", "-progress", "-raw", "-shape", "100000", filepath.Join(dir, "a"), "-")
 	if _, err := s.pty.Write([]byte("input\n")); err != nil {
 		t.Fatal(err)
 	}
