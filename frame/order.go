@@ -92,7 +92,7 @@ func (w *salvager) fill(list []entry, candidates []candidate) {
 		wrong = doubtful
 	}
 	if len(free) > len(wrong) {
-		w.report(w.f.wrap("index", -1, corrupt("%d wrong entries, %d chunks that no entry names: left out", len(wrong), len(free))))
+		w.report(w.f.wrap("index", -1, corrupt("%d wrong entries, %d chunks that no entry references: left out", len(wrong), len(free))))
 		return
 	}
 	for k := range free {

@@ -162,7 +162,8 @@
 //
 // A call uses up to Concurrency goroutines, a field of the options. None of them works on the call after it returns,
 // but up to eight stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller.
-// Repeated reads of an array in memory or in one file allocate nothing. The stored size of the array and
-// OpenOptions.MaxBytes bound the memory of all other calls, so files from unknown sources may be opened. Index arrays
-// take about 16 more bytes for each selected item. SelectionShape returns how long an answer will be.
+// Repeated reads of an array in memory or in one file allocate nothing. If an array was opened, its stored size and
+// OpenOptions.MaxBytes bound the memory of all other calls, so files from unknown sources may be opened. An array that
+// the program itself created has no such bound. Index arrays take about 16 more bytes for each selected item.
+// SelectionShape returns the shape of a result before anything is read.
 package ndarray
