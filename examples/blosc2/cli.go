@@ -72,6 +72,8 @@ func (c *cli) dispatch(e *env, args []string) error {
 	switch name {
 	case "help", "-h", "-help", "--help":
 		return c.help(e, rest)
+	case "-version", "--version":
+		name = "version"
 	}
 	v := c.verb(name)
 	if v == nil {

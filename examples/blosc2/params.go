@@ -23,7 +23,7 @@ type params struct {
 	ChunkSize   size        `name:"chunksize" placeholder:"N" help:"chunk size of a plain super-chunk in bytes; create then makes one in place of an array"`
 	Goal        goalName    `placeholder:"balanced" help:"choose codec, level and filters by the data: balanced smallest fastest"`
 	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate"`
-	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec"`
+	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec: 4 or 8 for ndlz, the decimal exponent of the largest error for zfp_acc, the bits of an item for zfp_prec, the size in percent for zfp_rate"`
 	Level       level       `placeholder:"5" help:"0 (no compression) to 9 (smallest)"`
 	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied, with a parameter as in trunc_prec:12; '' for none"`
 	FiltersMeta filterMetas `name:"filters-meta" placeholder:"0" help:"the parameters of the filters, separated by commas"`

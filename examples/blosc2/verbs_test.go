@@ -157,6 +157,9 @@ func TestVersion(t *testing.T) {
 	if out := must(t, "", "version"); !strings.HasPrefix(out, "blosc2 ") || !strings.Contains(out, "\ngo1.") {
 		t.Errorf("%q", out)
 	}
+	if must(t, "", "--version") != must(t, "", "version") {
+		t.Error("--version is not version")
+	}
 }
 
 // TestCompletion gives the scripts to the shells that are installed, and completes verbs and options with bash.
