@@ -146,7 +146,7 @@ func codeOfName(name string) string {
 // parseSimple reads a simple dtype.
 func parseSimple(s string) (DType, error) {
 	bad := func() (DType, error) {
-		return DType{}, fmt.Errorf("meta: dtype %s: %w", clip(s), ErrType)
+		return DType{}, fmt.Errorf("meta: dtype %s is not one of NumPy, such as <f4 for floats of 4 bytes: %w", clip(s), ErrType)
 	}
 	switch s {
 	case "g", "G", "longdouble", "clongdouble", "T", "StringDType()":

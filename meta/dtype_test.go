@@ -144,3 +144,10 @@ func TestGoldenDTypes(t *testing.T) {
 		}
 	}
 }
+
+// TestDTypeInBits reads a dtype with its size in bits, which NumPy does not have.
+func TestDTypeInBits(t *testing.T) {
+	if _, err := ParseDType("u16"); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), `"u16" is not one of NumPy, such as <f4 for floats of 4 bytes`) {
+		t.Error(err)
+	}
+}

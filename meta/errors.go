@@ -3,7 +3,8 @@ package meta
 import "github.com/goblosc/blosc2/internal/errs"
 
 // Errors. Test with errors.Is. The text of an error names the fault and its location. For valid input of a kind that
-// this package does not know, such as a NumPy long double, errors match errors.ErrUnsupported.
+// this package does not know, such as the dtype "longdouble", whose size depends on the machine, errors match
+// errors.ErrUnsupported.
 var (
 	// ErrCorrupt is returned for bytes that violate the format. For a count that no reader accepts, the error wraps
 	// ErrTooLarge too.
