@@ -15,7 +15,7 @@ URL is that of a contiguous file, of a store in one file or, with a slash at its
 is a leaf of a store, such as tree.b2z/img/level0. Leaves in files of their own (tree.b2d) can be edited, all others only
 read.
 Options may come before or after other arguments, with one or two dashes. Data is written to standard output. If IN is
-missing or "-", blosc2 reads standard input.
+missing, blosc2 reads standard input unless that is a terminal; "-" always reads it.
 `
 
 // exitText describes the exit status.
