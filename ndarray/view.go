@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
@@ -83,8 +85,8 @@ func (v *View) CreateOptions() *CreateOptions {
 	o.Meta = nil
 	if v.m.Dtype.Size != v.a.itemSize {
 		o.retype()
-	} else if !v.m.Convert.None() && v.m.Dtype.Kind != v.m.Stored.Kind {
-		o.Filters = nil // filters such as TruncPrec are for one kind of numbers
+	} else if !v.m.Convert.None() {
+		o.recast(v.m.Dtype.Kind == v.m.Stored.Kind)
 	}
 	if o.params().Shaped() && v.m.Ndim != v.a.now().geo.Ndim {
 		o.Filters, o.Codec, o.CodecMeta = nil, 0, 0
@@ -115,6 +117,21 @@ func (v *View) CreateOptions() *CreateOptions {
 func (o *CreateOptions) retype() {
 	o.Chunks, o.Blocks, o.Filters = nil, nil, nil
 	if o.params().Shaped() {
+		o.Codec, o.CodecMeta = 0, 0
+	}
+}
+
+// recast resets the options that are for numbers of one type. The items have another type now, but the same size.
+func (o *CreateOptions) recast(sameKind bool) {
+	numbers := func(f chunk.Filter) bool {
+		code := f.Code()
+		return code == chunk.TruncPrec.Code() || code == chunk.IntTrunc.Code() || code == chunk.NDMean.Code()
+	}
+	if !sameKind || slices.ContainsFunc(o.Filters, numbers) {
+		o.Filters = nil
+	}
+	switch o.Codec {
+	case codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate:
 		o.Codec, o.CodecMeta = 0, 0
 	}
 }
