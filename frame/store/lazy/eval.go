@@ -36,10 +36,11 @@ func (e *Expression) Eval(ctx context.Context, name string, operands map[string]
 type binder struct {
 	ctx      context.Context
 	operands map[string]ndarray.Reader
-	made     []*ndarray.Array // by reductions
+	made     []*ndarray.Array // the results of reductions
+	held     int64            // bytes of made
 }
 
-// close closes the arrays that reductions have made.
+// close closes the results of reductions.
 func (b *binder) close() {
 	for _, a := range b.made {
 		a.Close()

@@ -8,9 +8,9 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// checkMemory returns an error that wraps ndarray.ErrTooLarge if no operand justifies an array of a shape with items of
-// size bytes in memory. Small operands may be broadcast to any shape.
-func (b *binder) checkMemory(shape []int64, size int64) error {
+// bytesOf returns the number of bytes of an array of a shape with items of size bytes, or math.MaxInt64 if there are
+// more.
+func bytesOf(shape []int64, size int64) int64 {
 	n := size
 	for _, e := range shape {
 		if e > 0 && n > math.MaxInt64/e {
@@ -19,6 +19,14 @@ func (b *binder) checkMemory(shape []int64, size int64) error {
 			n *= e
 		}
 	}
+	return n
+}
+
+// checkMemory returns an error that wraps ndarray.ErrTooLarge if no operand justifies an array of a shape with items of
+// size bytes in memory, together with the results of reductions. Small operands may be broadcast to any shape.
+func (b *binder) checkMemory(shape []int64, size int64) error {
+	n := bytesOf(shape, size)
+	n += min(b.held, math.MaxInt64-n)
 	var err error
 	for _, r := range b.operands {
 		switch r := r.(type) {

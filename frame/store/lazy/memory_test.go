@@ -3,7 +3,9 @@ package lazy
 import (
 	"context"
 	"errors"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
@@ -49,6 +51,53 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%s: %v, want %v", text, err, want)
 		}
 	}
+}
+
+// TestMemoryOfReductions evaluates expressions with many reductions. Each of them is within the limit.
+func TestMemoryOfReductions(t *testing.T) {
+	const n = 256
+	items := make([]float64, n*n)
+	for i := range items {
+		items[i] = float64(i)
+	}
+	operands := map[string]ndarray.Reader{
+		"a": reopened(t, []int64{n, 1}, items[:n], 4<<20), "b": reopened(t, []int64{n}, items[:n], 4<<20),
+		"c": reopened(t, []int64{n * n}, items, 4<<20),
+	}
+	for text, want := range map[string]error{
+		"sum(a + b, axis=())" + strings.Repeat(" + sum(a + b, axis=())", 2): nil, // 2 MiB for a sum, 0.5 MiB of result
+		"sum(a + b, axis=())" + strings.Repeat(" + sum(a + b, axis=())", 9): ndarray.ErrTooLarge,
+		"sum(c, axis=())" + strings.Repeat(" + sum(c, axis=())", 9):         ndarray.ErrTooLarge,
+	} {
+		x, err := Parse(text)
+		if err == nil {
+			_, err = x.Eval(context.Background(), "", operands, nil)
+		}
+		if !errors.Is(err, want) {
+			t.Errorf("%.60s: %v, want %v", text, err, want)
+		}
+	}
+
+	// The arrays inside the reductions have 0.5 MiB each, which do not compress.
+	x, err := Parse("c" + strings.Repeat(" + sum(sin(c * 1e9))", 100))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &binder{ctx: context.Background(), operands: operands}
+	defer b.close()
+	before := heap()
+	_, err = b.bind(x.root)
+	if used := heap() - before; err != nil || used > 16<<20 {
+		t.Errorf("100 reductions hold %d bytes, %v", used, err)
+	}
+}
+
+// heap returns the number of bytes in use.
+func heap() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // TestNames has names that are no operands.

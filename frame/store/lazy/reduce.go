@@ -57,18 +57,20 @@ func (b *binder) reduce(n *node, op ndarray.Op) (*term, error) {
 		if err != nil {
 			return nil, err
 		}
-		b.made = append(b.made, a)
+		defer a.Close() // an expression may have many reductions
 		r = a
-		// Reduce does not limit the memory of its result for an array of this process.
-		if err := b.checkMemory(kept(t.shape, o.Axes), reduceMemory); err != nil {
-			return nil, err
-		}
+	}
+	// Reduce does not limit the memory of its result for an array of this process.
+	shape := kept(t.shape, o.Axes)
+	if err := b.checkMemory(shape, reduceMemory); err != nil {
+		return nil, err
 	}
 	a, err := ndarray.Reduce(b.ctx, r, op, o)
 	if err != nil {
 		return nil, fault(n, err, "%s", n.name)
 	}
 	b.made = append(b.made, a)
+	b.held += bytesOf(shape, int64(a.DType().Size))
 	return operand(n, a)
 }
 
