@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"reflect"
 	"slices"
@@ -192,14 +193,29 @@ func (f *items) load(ctx context.Context, path string, raw *Raw) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.header.DType.Kind == 'O' {
+	switch d := f.header.DType; {
+	case d.Kind == 'O':
 		return fmt.Errorf("%w: Python objects", ndarray.ErrType)
+	case d.Size == 0:
+		return fmt.Errorf("%w: items of dtype %v have no bytes", ndarray.ErrType, d)
 	}
-	box := ndarray.Box{Shape: f.header.Shape}
-	if want := f.off + box.Size()*int64(f.header.DType.Size); size < want {
-		return fmt.Errorf("%w: %d bytes, want %d for shape %v", ndarray.ErrShape, size, want, f.header.Shape)
+	if want := byteCount(f.header); size-f.off < want {
+		return fmt.Errorf("%w: %d bytes of items, want %d for shape %v", ndarray.ErrShape, max(size-f.off, 0), want, f.header.Shape)
 	}
 	return nil
+}
+
+// byteCount returns the number of bytes of the items of a file, or math.MaxInt64 if it is larger.
+func byteCount(h npy.Header) int64 {
+	n := int64(h.DType.Size)
+	for _, length := range h.Shape {
+		if length > 0 && n > math.MaxInt64/length {
+			n = math.MaxInt64
+		} else {
+			n *= length
+		}
+	}
+	return n
 }
 
 // close closes the file.

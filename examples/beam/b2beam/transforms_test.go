@@ -17,6 +17,7 @@ import (
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/examples/beam/b2beam"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
 )
@@ -381,6 +382,39 @@ func TestFromFiles(t *testing.T) {
 	}
 	if _, err := b2beam.Glob(in, "*.none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v for a pattern without a match", err)
+	}
+}
+
+// TestHostileFiles reads .npy files whose headers claim items without bytes, or more items than fit an int64.
+func TestHostileFiles(t *testing.T) {
+	for text, c := range map[string]struct {
+		shape, chunks []int64
+		want          error
+	}{
+		"|S0": {[]int64{3}, []int64{-1}, ndarray.ErrType},
+		"<f8": {[]int64{1<<62 - 1}, []int64{-1}, ndarray.ErrShape},
+		"<f4": {[]int64{1 << 32, 1 << 32}, []int64{100, 100}, ndarray.ErrShape},
+		"<i2": {[]int64{1 << 32, 1 << 32}, nil, ndarray.ErrShape},
+		"<u2": {[]int64{33}, nil, ndarray.ErrShape},
+	} {
+		d, err := meta.ParseDType(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := npy.Header{DType: d, Shape: c.shape}.Append(nil)
+		name := filepath.Join(t.TempDir(), "a.npy")
+		if err == nil {
+			err = os.WriteFile(name, append(b, make([]byte, 64)...), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = run(t, func(s beam.Scope) {
+			b2beam.FromFiles(s, []b2beam.File{{Name: "a", Path: name}}, &b2beam.FilesOptions{Chunks: c.chunks})
+		})
+		if err == nil || !strings.Contains(err.Error(), `array "a"`) || !strings.Contains(err.Error(), c.want.Error()) {
+			t.Errorf("dtype %s, shape %v: %v, want %v", text, c.shape, err, c.want)
+		}
 	}
 }
 
