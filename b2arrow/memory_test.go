@@ -3,8 +3,11 @@ package b2arrow
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/apache/arrow-go/v18/arrow"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
@@ -41,6 +44,16 @@ func TestMemoryOfValues(t *testing.T) {
 		{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 4, nil},
 		{1 << 19, 1, frame.ErrTooLarge}, // a list takes 768 kB as []any
 	})
+}
+
+// TestMemoryOfStreams reads Arrow streams that are within MaxBytes one by one, but not as one record batch.
+func TestMemoryOfStreams(t *testing.T) {
+	const n, most = 12, 1 << 20
+	b := build(t, `{"name": "s", "kind": "list", "serializer": "arrow", "item": {"kind": "int64"}}`, tabletest.AllLive(n))
+	list := "[[" + strings.Repeat("0, ", most/4/8) + "0]]"
+	content, schema := stream(t, arrow.ListOf(arrow.PrimitiveTypes.Int64), list)
+	b.Batches("_cols/s", arrowLayer(schema), slices.Repeat([]int{1}, n), slices.Repeat([][][]byte{{content}}, n))
+	checkMemory(t, b, n, []memoryCase{{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 2, nil}})
 }
 
 // memoryCase is a limit of memory, the number of rows of a batch, and the error that is expected.

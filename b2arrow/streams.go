@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -147,13 +148,14 @@ func readStream(mem memory.Allocator, stream, schema []byte, t arrow.DataType) (
 // readStreams returns ranges of items of Arrow streams.
 func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t arrow.DataType, ranges iter.Seq2[int64, int64]) (arrow.Array, error) {
 	var parts []arrow.Array
-	defer func() {
-		for _, a := range parts {
-			a.Release()
-		}
-	}()
+	defer func() { releaseAll(parts) }()
+	held := uint64(0) // bytes of the blocks, each of which may be within the limit
 	for g := range groups(ranges, window/8) {
 		err := eachBlock(ctx, mem, o, t, g[0].from, g[len(g)-1].to, func(first int64, a arrow.Array) error {
+			held += a.Data().SizeInBytes()
+			if err := o.Frame().CheckAlloc(int64(min(held, math.MaxInt64))); err != nil {
+				return fmt.Errorf("all rows at once, read fewer: %w", err)
+			}
 			end := first + int64(a.Len())
 			for _, s := range g {
 				if from, to := max(s.from, first), min(s.to, end); from < to {
