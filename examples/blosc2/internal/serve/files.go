@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"fmt"
 	"hash/fnv"
 	"io"
@@ -76,7 +77,65 @@ func (s *Server) serveLeaf(w *response, r *http.Request, t target) error {
 		return nil
 	}
 	now := s.cache.stampOf(st)
-	return serveContent(w, r, "", etag(now, t.key), time.Unix(0, now.mtime), content)
+	d := &decoded{content: content, ctx: r.Context(), decoders: s.decoders}
+	return serveContent(w, r, "", etag(now, t.key), time.Unix(0, now.mtime), d)
+}
+
+// mostDecoded is the largest number of bytes of a leaf that are read ahead.
+const mostDecoded = 256 << 10
+
+// decoded is the content of a leaf, whose bytes may have to be decoded. It reads them on a free decoder, and ever more
+// at once: each read may decode a large block.
+type decoded struct {
+	content  io.ReadSeeker
+	ctx      context.Context
+	decoders *gate
+	buf      []byte // bytes that were read at once
+	rest     []byte // those that Read has not returned yet
+}
+
+// Read implements io.Reader.
+func (d *decoded) Read(p []byte) (int, error) {
+	if len(d.rest) == 0 {
+		size := max(len(p), min(2*len(d.buf), mostDecoded))
+		if cap(d.buf) < size {
+			d.buf = make([]byte, size)
+		}
+		if err := d.fill(size); err != nil {
+			return 0, err
+		}
+	}
+	n := copy(p, d.rest)
+	d.rest = d.rest[n:]
+	return n, nil
+}
+
+// fill reads up to n bytes. In the middle of an answer it waits for a decoder until the client leaves.
+func (d *decoded) fill(n int) error {
+	err := d.decoders.enter(d.ctx)
+	for err == errBusy {
+		err = d.decoders.enter(d.ctx)
+	}
+	if err != nil {
+		return err
+	}
+	defer d.decoders.leave()
+	d.buf = d.buf[:n]
+	n, err = io.ReadFull(d.content, d.buf)
+	d.rest = d.buf[:n]
+	if n > 0 {
+		return nil
+	}
+	return err
+}
+
+// Seek implements io.Seeker.
+func (d *decoded) Seek(off int64, whence int) (int64, error) {
+	if whence == io.SeekCurrent {
+		off -= int64(len(d.rest))
+	}
+	d.buf, d.rest = d.buf[:0], nil
+	return d.content.Seek(off, whence)
 }
 
 // enterStore opens the store of a target while a decoder is free.
