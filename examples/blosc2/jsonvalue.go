@@ -175,10 +175,31 @@ func writeKey(out *bytes.Buffer, key any) error {
 		return writeJSON(out, s)
 	}
 	var b bytes.Buffer
-	if err := writeJSON(&b, key); err != nil {
+	if err := writeJSON(&b, withoutMaps(key)); err != nil {
 		return err
 	}
 	return writeJSON(out, b.String())
+}
+
+// withoutMaps returns a key with a description in place of each map. The keys of such maps would be escaped at each
+// level of nesting again, which doubles their length.
+func withoutMaps(v any) any {
+	var list []any
+	switch v := v.(type) {
+	case meta.Map:
+		return fmt.Sprintf("map of %d", len(v))
+	case meta.Tuple:
+		list = v
+	case []any:
+		list = v
+	default:
+		return v
+	}
+	out := make([]any, len(list))
+	for i, x := range list {
+		out[i] = withoutMaps(x)
+	}
+	return out
 }
 
 // writeList writes a list as JSON.

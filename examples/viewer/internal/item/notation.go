@@ -76,11 +76,12 @@ func writeElements(out *strings.Builder, brackets string, n, depth int, write fu
 	out.WriteByte(brackets[1])
 }
 
-// writeEntry writes a key, which becomes text, and its value.
+// writeEntry writes a key, which becomes text, and its value. Text of keys inside keys is escaped at each level again,
+// which doubles its length, so it is shortened.
 func writeEntry(out *strings.Builder, key, value any, depth int) {
 	text, ok := key.(string)
 	if !ok {
-		text = JSON(key)
+		text = Clip(JSON(key), 200)
 	}
 	writeString(out, text)
 	out.WriteString(": ")

@@ -29,6 +29,17 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// TestKeysInKeys has a map in the key of a map, many times.
+func TestKeysInKeys(t *testing.T) {
+	key := any(nil)
+	for range 24 {
+		key = meta.Map{{Key: key}}
+	}
+	if got := JSON(key); len(got) > 1000 {
+		t.Errorf("%d bytes of JSON", len(got))
+	}
+}
+
 func TestTime(t *testing.T) {
 	for _, x := range []struct {
 		n    int64
