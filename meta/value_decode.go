@@ -29,15 +29,26 @@ import (
 //     gives them. Unknown keys are ignored.
 //   - nil sets any type to its zero value.
 //
-// b is untrusted and not retained. Memory is bounded by a small multiple of len(b), and nesting by MaxValueDepth. The
-// error wraps ErrCorrupt if b is not one MessagePack value, ErrTooLarge if it is nested too deep, and ErrType if the
-// value does not fit or v is not a pointer. After ErrType, v may be partly set.
+// b is untrusted and not retained. Nesting is bounded by MaxValueDepth. Short values take many times len(b) of memory,
+// up to 300 times: see UnmarshalWithin. The error wraps ErrCorrupt if b is not one MessagePack value, ErrTooLarge if it
+// is nested too deep, and ErrType if the value does not fit or v is not a pointer. After ErrType, v may be partly set.
 func Unmarshal(b []byte, v any) error {
+	return UnmarshalWithin(b, v, func(int64) error { return nil })
+}
+
+// UnmarshalWithin is like Unmarshal. Before it decodes b, it calls check with the number of bytes of memory that the
+// value takes at most, and returns the error of check if there is one. check may be the method CheckAlloc of the frame
+// that holds b.
+func UnmarshalWithin(b []byte, v any, check func(n int64) error) error {
 	dst := reflect.ValueOf(v)
 	if dst.Kind() != reflect.Pointer || dst.IsNil() {
 		return fmt.Errorf("meta: unmarshal into %T, want a pointer: %w", v, ErrType)
 	}
-	if err := scanValue(b); err != nil {
+	memory, err := scanValue(b)
+	if err == nil {
+		err = check(memory)
+	}
+	if err != nil {
 		return fmt.Errorf("meta: unmarshal: %w", err)
 	}
 	x, err := decodeAny(msgpack.NewDecoder(bytes.NewReader(b)))

@@ -9,30 +9,44 @@ import (
 // pass this check first. It walks over one value without storing anything. Afterwards all lengths are known to fit the
 // input.
 
-// scanValue checks that b is exactly one MessagePack value, with valid lengths and depth.
-func scanValue(b []byte) error {
-	c := &cursor{b: b}
+// Bytes of memory that decoding takes at most: for a value, and for a map that is not empty besides its values.
+const (
+	valueMemory = 64
+	mapMemory   = 512
+)
+
+// scanner walks over values and counts them.
+type scanner struct {
+	cursor
+	values, maps int64
+}
+
+// scanValue checks that b is exactly one MessagePack value, with valid lengths and depth. It returns the number of
+// bytes of memory that decoding the value takes at most.
+func scanValue(b []byte) (memory int64, err error) {
+	c := &scanner{cursor: cursor{b: b}}
 	c.skip(0)
 	if c.err == nil && c.left() > 0 {
 		c.fail(fmt.Errorf("%d bytes after the value", c.left()))
 	}
 	if c.err != nil && !errors.Is(c.err, ErrTooLarge) {
-		return fmt.Errorf("byte %d: %w: %w", c.pos, c.err, ErrCorrupt)
+		return 0, fmt.Errorf("byte %d: %w: %w", c.pos, c.err, ErrCorrupt)
 	}
-	return c.err
+	return int64(len(b)) + valueMemory*c.values + mapMemory*c.maps, c.err
 }
 
 // skip skips one value.
-func (c *cursor) skip(depth int) {
+func (c *scanner) skip(depth int) {
 	if depth > MaxValueDepth {
 		c.fail(fmt.Errorf("more than %d levels of nesting: %w", MaxValueDepth, ErrTooLarge))
 		return
 	}
+	c.values++
 	// The lengths are unsigned. They are compared with the number of bytes left before they become ints.
 	switch m := c.byte(); {
 	case m < 0x80 || m >= 0xe0 || m == 0xc0 || m == 0xc2 || m == 0xc3: // integers, nil, false, true
 	case m < 0x90:
-		c.skipElements(2*uint64(m&0x0f), depth)
+		c.skipMap(uint64(m&0x0f), depth)
 	case m < 0xa0:
 		c.skipElements(uint64(m&0x0f), depth)
 	case m < 0xc0:
@@ -64,9 +78,9 @@ func (c *cursor) skip(depth int) {
 	case m == markArray32:
 		c.skipElements(uint64(c.uint32()), depth)
 	case m == markMap16:
-		c.skipElements(2*uint64(c.uint16()), depth)
+		c.skipMap(uint64(c.uint16()), depth)
 	case m == 0xdf:
-		c.skipElements(2*uint64(c.uint32()), depth)
+		c.skipMap(uint64(c.uint32()), depth)
 	default: // 0xc1 has no meaning
 		c.fail(errMarker)
 	}
@@ -80,8 +94,16 @@ func (c *cursor) skipBytes(n uint64) {
 	c.next(int(n))
 }
 
+// skipMap skips n keys with their values.
+func (c *scanner) skipMap(n uint64, depth int) {
+	if n > 0 {
+		c.maps++
+	}
+	c.skipElements(2*n, depth)
+}
+
 // skipElements skips n values, each of at least one byte.
-func (c *cursor) skipElements(n uint64, depth int) {
+func (c *scanner) skipElements(n uint64, depth int) {
 	if n > uint64(c.left()) {
 		c.fail(errShort)
 	}

@@ -414,6 +414,38 @@ func TestHostileValues(t *testing.T) {
 	}
 }
 
+// TestUnmarshalWithin compares the memory that UnmarshalWithin expects with that of the values.
+func TestUnmarshalWithin(t *testing.T) {
+	const n = 1 << 16
+	limit := errors.New("limit")
+	for name, value := range map[string]string{
+		"nil": "\xc0", "number": "\x01", "float": "\xcb12345678", "array": "\x90", "text": "\xa1a", "map": "\x80",
+		"map of nil": "\x81\xc0\xc0", "map of text": "\x81\xa1a\xc0", "map of two": "\x82\x01\xc0\x02\xc0",
+	} {
+		b := append([]byte{0xdd, 0, n >> 16, 0, 0}, strings.Repeat(value, n)...)
+		expected := int64(0)
+		var x any
+		if err := UnmarshalWithin(b, &x, func(n int64) error { expected = n; return limit }); !errors.Is(err, limit) || x != nil {
+			t.Errorf("%s: %v, %v", name, x, err)
+		}
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		if err := UnmarshalWithin(b, &x, func(int64) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		if used := int64(after.HeapAlloc) - int64(before.HeapAlloc); used > expected || expected > 300*int64(len(b)) {
+			t.Errorf("%s: %d bytes for %d of MessagePack, expected %d", name, used, len(b), expected)
+		}
+		runtime.KeepAlive(x)
+	}
+	if err := UnmarshalWithin([]byte{0x91}, new(any), func(int64) error { return limit }); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("half a value: %v", err)
+	}
+}
+
 func FuzzValue(f *testing.F) {
 	for _, row := range valueRows(f) {
 		f.Add(row.bytes)

@@ -21,7 +21,8 @@ func (a *Array) Attrs() []string { return a.f.VLMetaNames() }
 // Numbers, strings, booleans, byte slices, slices, maps and structs work as in [meta.Unmarshal], and a pointer to an
 // any accepts every attribute. A variable of type *Array receives an array that was stored as an attribute, if v points
 // to it. That array is in memory, cannot be edited, and need not be closed. The error wraps fs.ErrNotExist if there is
-// no such attribute, ErrType if the value does not fit v, ErrCorrupt or fs.ErrClosed.
+// no such attribute, ErrType if the value does not fit v, ErrTooLarge if it takes more memory than the stored bytes or
+// MaxBytes justify, ErrCorrupt or fs.ErrClosed.
 func (a *Array) Attr(name string, v any) error {
 	content, err := a.f.VLMeta(name)
 	if err != nil {
@@ -29,11 +30,11 @@ func (a *Array) Attr(name string, v any) error {
 	}
 	if to, ok := v.(**Array); ok {
 		var inner *Array
-		if inner, err = openAttr(content, innerOptions(&a.opts)); err == nil {
+		if inner, err = a.openAttr(content); err == nil {
 			*to = inner
 		}
 	} else {
-		err = meta.Unmarshal(content, v)
+		err = meta.UnmarshalWithin(content, v, a.f.CheckAlloc)
 	}
 	if err != nil {
 		return attrError(name, err)
@@ -42,15 +43,15 @@ func (a *Array) Attr(name string, v any) error {
 }
 
 // openAttr opens an array that is stored as an attribute, within the limits of the array that it belongs to.
-func openAttr(content []byte, o *OpenOptions) (*Array, error) {
+func (a *Array) openAttr(content []byte) (*Array, error) {
 	var x meta.Ext
-	if err := meta.Unmarshal(content, &x); err != nil {
+	if err := meta.UnmarshalWithin(content, &x, a.f.CheckAlloc); err != nil {
 		return nil, err
 	}
 	if x.Type != meta.ExtFrame {
 		return nil, fmt.Errorf("an extension of type %d, want %d, an array: %w", x.Type, meta.ExtFrame, ErrType)
 	}
-	return OpenBytes(x.Data, o)
+	return OpenBytes(x.Data, a.innerOptions())
 }
 
 // SetAttr sets an attribute, in one commit. The value may be any that [meta.Marshal] accepts, or an *Array or *View,

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/race"
@@ -447,5 +448,39 @@ func TestHugeItems(t *testing.T) {
 		if err := ReadInto(ctx, a, s, At(2)); !errors.Is(err, want) || err == nil && s[0] != "" {
 			t.Errorf("MaxBytes %d: ReadInto: %q, %v, want %v", limit, s, err, want)
 		}
+	}
+}
+
+// TestHugeAttrs reads attributes of little MessagePack that are much larger as Go values, and an array whose bytes, the
+// value of an attribute, are stored in far fewer.
+func TestHugeAttrs(t *testing.T) {
+	ctx := context.Background()
+	a, err := Zeros(ctx, "", []int64{3}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner, err := Zeros(ctx, "", []int64{200, 1 << 20}, "|u1", &CreateOptions{Level: codec.NoCompression, Chunks: []int64{1, 1 << 20}})
+	if err == nil {
+		err = inner.WriteBytes(ctx, bytes.Repeat([]byte("pattern!"), 1<<17), At(0))
+	}
+	if err := errors.Join(err, a.SetAttr(ctx, "lists", make([][]any, 1<<21)), a.SetAttr(ctx, "array", inner)); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if _, err := a.Save(ctx, &out); err != nil {
+		t.Fatal(err)
+	}
+	if a, err = OpenBytes(out.Bytes(), nil); err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := a.Attr("lists", &v); !errors.Is(err, ErrTooLarge) || errors.Is(err, ErrCorrupt) {
+		t.Errorf("lists: %v, want %v", err, ErrTooLarge)
+	}
+	if err := a.Attr("array", &inner); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Read[uint8](ctx, inner); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("200 MiB from a file of %d bytes: %v, want %v", out.Len(), err, ErrTooLarge)
 	}
 }

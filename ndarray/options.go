@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -247,10 +247,16 @@ func (o *CreateOptions) from(like *CreateOptions) *CreateOptions {
 	return &next
 }
 
-// innerOptions returns the options for opening an array that is stored as an attribute.
-func innerOptions(o *engine.Options) *OpenOptions {
+// innerOptions returns the options for opening an array that is stored as an attribute of a. Its decoded bytes do not
+// justify memory, because few stored bytes decode to many.
+func (a *Array) innerOptions() *OpenOptions {
+	o := &a.opts
+	most := o.MaxBytes
+	if most == 0 {
+		most = coder.FreeBytes + coder.MemoryRatio*min(a.f.Info().FrameLen, 1<<40)
+	}
 	return &OpenOptions{
-		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,
+		Concurrency: o.Concurrency, MaxBytes: most, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,
 		Codecs: o.Codecs, UserFilters: o.UserFilters,
 	}
 }

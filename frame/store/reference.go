@@ -1,12 +1,15 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -82,18 +85,30 @@ func referenceOf(f *frame.Frame) (*Reference, error) {
 }
 
 // ReadReference returns the reference in a MessagePack extension of type meta.ExtRef, which objects may contain. The
-// error wraps ErrType for an extension of another type, or ErrCorrupt.
+// error wraps ErrType for an extension of another type, ErrTooLarge or ErrCorrupt.
 func ReadReference(e meta.Ext) (*Reference, error) {
 	if e.Type != meta.ExtRef {
 		return nil, fmt.Errorf("store: extension of type %d, want %d: %w", e.Type, meta.ExtRef, ErrType)
 	}
 	var m map[string]any
-	if err := meta.Unmarshal(e.Data, &m); err != nil {
+	err := meta.UnmarshalWithin(e.Data, &m, func(n int64) error {
+		if n > maxReference {
+			return faults.TooLargef("%d bytes of values", n)
+		}
+		return nil
+	})
+	if errors.Is(err, errs.ErrTooLarge) {
+		return nil, fmt.Errorf("store: extension of type %d: %w", e.Type, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("store: extension of type %d: %w (%w)", e.Type, ErrCorrupt, err)
 	}
 	r := referenceFromMap(m, 0)
 	return &r, nil
 }
+
+// maxReference is the largest number of bytes of memory of a reference in an object.
+const maxReference = 64 << 20
 
 // maxOperandDepth is how deep the operands of operands are followed.
 const maxOperandDepth = 8

@@ -46,14 +46,7 @@ func (m *memory) addRows(n, per, size int64) error {
 // unmarshal counts the values of an item in MessagePack, and size bytes for the value that v points to. Then it decodes
 // them.
 func (m *memory) unmarshal(raw []byte, v any, size uintptr) error {
-	n, err := frames.DecodedMemory(raw)
-	if err == nil {
-		err = m.add(n + int64(size))
-	}
-	if err != nil {
-		return err
-	}
-	return meta.Unmarshal(raw, v)
+	return meta.UnmarshalWithin(raw, v, func(n int64) error { return m.add(n + int64(size)) })
 }
 
 // checkValues returns ErrTooLarge if the frame of a column with an array does not justify n rows of type T. Text and
