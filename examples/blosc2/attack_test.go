@@ -99,7 +99,7 @@ func attackLooks(in, copied string) [][]string {
 // attackServer sends requests for a mutant to a server of its folder. Each must have an answer.
 func attackServer(dir string) error {
 	s, err := serve.New(dir, serve.Config{
-		ItemText: itemText, Attributes: func(list []meta.Layer) any { return valueMap(list) },
+		ItemText: itemText, Attributes: func(list []meta.Layer, check func(n int64) error) any { return valueMap{list, check} },
 		Limits: serve.Limits{Bytes: 32 << 20, Result: 1 << 20, Memory: 1 << 20, Time: attackPatience},
 	})
 	if err != nil {

@@ -166,14 +166,14 @@ func infoFrame(p *propertyPrinter, s *source) error {
 		p.add("block table", "yes")
 	}
 	for _, l := range s.frame.Meta() {
-		p.add("metalayer "+l.Name, "%s", valueText(l.Content))
+		p.add("metalayer "+l.Name, "%s", valueText(l.Content, s.frame.CheckAlloc))
 	}
 	for _, name := range s.frame.VLMetaNames() {
 		b, err := s.frame.VLMeta(name)
 		if err != nil {
 			return err
 		}
-		p.add("vlmeta "+name, "%s", valueText(b))
+		p.add("vlmeta "+name, "%s", valueText(b, s.frame.CheckAlloc))
 	}
 	return nil
 }
@@ -240,10 +240,10 @@ func filterNames(list []chunk.Filter) string {
 	return strings.Join(names, ", ")
 }
 
-// valueText returns a MessagePack value as JSON, or the size of any other value.
-func valueText(b []byte) string {
+// valueText returns a MessagePack value as JSON, or the size of any other value, or of one that check rejects.
+func valueText(b []byte, check func(n int64) error) string {
 	const most = 200
-	text, err := unpackJSON(b)
+	text, err := unpackJSON(b, check)
 	if err != nil {
 		return fmt.Sprintf("%d bytes", len(b))
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -63,14 +64,17 @@ func (m hexMap) MarshalJSON() ([]byte, error) {
 	return marshalLayers(m, func(content []byte) ([]byte, error) { return json.Marshal(hex.EncodeToString(content)) })
 }
 
-// valueMap is a list of metalayers, printed as an object with decoded contents. What is not MessagePack is null, and
-// what JSON cannot express is a string.
-type valueMap []meta.Layer
+// valueMap is a list of metalayers, printed as an object with decoded contents. What is not MessagePack, or takes more
+// memory than check allows, is null, and what JSON cannot express is a string.
+type valueMap struct {
+	layers []meta.Layer
+	check  func(n int64) error
+}
 
 // MarshalJSON implements json.Marshaler.
 func (m valueMap) MarshalJSON() ([]byte, error) {
-	return marshalLayers(m, func(content []byte) ([]byte, error) {
-		text, err := unpackJSON(content)
+	return marshalLayers(m.layers, func(content []byte) ([]byte, error) {
+		text, err := unpackJSON(content, m.check)
 		if err != nil {
 			return []byte("null"), nil
 		}
@@ -139,18 +143,23 @@ func infoJSON(e *env, s *source) error {
 		Path: s.path, NBytes: i.NBytes, CBytes: i.CBytes, NChunks: i.NumChunks, TypeSize: i.TypeSize,
 		ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, CompCode: i.Params.Codec.Code(),
 		CLevel: storedLevel(i.Params.Level), Metalayers: s.frame.Meta(),
-		Codec: i.Params.Codec.String(), FilterNames: filterList(i.Params.Filters), Data: dataBytes(s), Meta: s.frame.Meta(),
+		Codec: i.Params.Codec.String(), FilterNames: filterList(i.Params.Filters), Data: dataBytes(s), Meta: valueMap{s.frame.Meta(), s.frame.CheckAlloc},
 	}
 	v.Filters, v.FiltersMeta = headerFilters(i.Params)
+	total := int64(0)
 	for _, name := range s.frame.VLMetaNames() {
 		b, err := s.frame.VLMeta(name)
 		if err != nil {
 			return err
 		}
+		total += int64(len(b))
+		if err := s.frame.CheckAlloc(total); err != nil {
+			return fmt.Errorf("all attributes: %w", err)
+		}
 		v.VLMeta = append(v.VLMeta, meta.Layer{Name: name, Content: b})
 	}
 	v.Padding = max(0, i.NBytes-v.Data)
-	v.Attrs = valueMap(v.VLMeta)
+	v.Attrs = valueMap{v.VLMeta, s.frame.CheckAlloc}
 	if a := s.array; a != nil {
 		shape, chunks, blocks := a.Shape(), a.Chunks(), a.Blocks()
 		n := len(shape)

@@ -108,11 +108,12 @@ func readMap(d *json.Decoder) (any, error) {
 }
 
 // unpackJSON returns MessagePack as JSON for display. Numbers that JSON cannot express are written like Python's json
-// does (NaN). Other such values become a descriptive string.
-func unpackJSON(b []byte) (string, error) {
+// does (NaN). Other such values become a descriptive string. check returns an error if the value takes too much memory:
+// see meta.UnmarshalWithin.
+func unpackJSON(b []byte, check func(n int64) error) (string, error) {
 	// meta.Map keeps the order of the maps inside it, so decode the value as the only value of a map.
 	var m meta.Map
-	if err := meta.Unmarshal(append([]byte{0x81, 0xa0}, b...), &m); err != nil {
+	if err := meta.UnmarshalWithin(append([]byte{0x81, 0xa0}, b...), &m, check); err != nil {
 		return "", err
 	}
 	var out bytes.Buffer
@@ -181,7 +182,7 @@ func writeKey(out *bytes.Buffer, key any) error {
 	return writeJSON(out, b.String())
 }
 
-// withoutMaps returns a key with a description in place of each map. The keys of such maps would be escaped at each
+// withoutMaps returns a key with a description in place of each map. Keys of maps inside keys would be escaped at each
 // level of nesting again, which doubles their length.
 func withoutMaps(v any) any {
 	var list []any

@@ -2,8 +2,18 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
 )
+
+// anySize allows any memory.
+func anySize(int64) error { return nil }
 
 // TestKeysInKeys has keys of maps that are no strings. Maps inside such keys, inside each other, must not multiply.
 func TestKeysInKeys(t *testing.T) {
@@ -13,13 +23,40 @@ func TestKeysInKeys(t *testing.T) {
 		"\x81\x92\x01\x82\xa1a\xc0\xa1b\xc0\xc0": `{"[1, \"map of 2\"]": null}`,
 		"\x81\x80\xc0":                           `{"\"map of 0\"": null}`,
 	} {
-		if got, err := unpackJSON([]byte(packed)); err != nil || got != want {
+		if got, err := unpackJSON([]byte(packed), anySize); err != nil || got != want {
 			t.Errorf("%x: %s, %v, want %s", packed, got, err, want)
 		}
 	}
 	const depth = 24 // 400 would take all memory if the length doubled at each level
 	b := append(bytes.Repeat([]byte{0x81}, depth), bytes.Repeat([]byte{0xc0}, depth+1)...)
-	if got, err := unpackJSON(b); err != nil || len(got) > 100 {
+	if got, err := unpackJSON(b, anySize); err != nil || len(got) > 100 {
 		t.Errorf("%d bytes of JSON from %d, %v", len(got), len(b), err)
+	}
+}
+
+// TestHugeAttributes reads attributes of a small file that take far more memory than it: the values of one, and the
+// bytes of all.
+func TestHugeAttributes(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	ctx := context.Background()
+	a, err := ndarray.Zeros(ctx, name, []int64{3}, "<i4", &ndarray.CreateOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = a.SetAttr(ctx, "lists", make([][]any, 1<<21))
+	b, beginErr := a.Frame().Begin(ctx)
+	if err := errors.Join(err, beginErr); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 9 {
+		err = errors.Join(err, b.SetVLMeta(fmt.Sprint("zeros", i), make([]byte, 9<<20)))
+	}
+	if err := errors.Join(err, b.Commit(), a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, 1, "lists: meta: unmarshal: 136315591 bytes, but the size of the file allows", "", "vlmeta", name, "get", "lists")
+	fails(t, 1, "all attributes: 68157445 bytes, but the size of the file allows", "", "info", "-json", name)
+	if text := must(t, "", "info", name); !strings.Contains(text, "vlmeta lists    2097157 bytes") {
+		t.Errorf("%.1000s", text)
 	}
 }

@@ -73,7 +73,7 @@ func (v *serveCmd) Run(e *env) error {
 	defer l.Close()
 	c := serve.Config{
 		Hosts: append(hostsOf(l.Addr()), v.Host...), CORS: v.CORS, Viewer: v.Viewer, ItemText: itemText,
-		Attributes: func(list []meta.Layer) any { return valueMap(list) },
+		Attributes: func(list []meta.Layer, check func(n int64) error) any { return valueMap{list, check} },
 		Limits: serve.Limits{
 			Result: int64(v.Result), Memory: v.Memory, Requests: v.Requests, Decoders: v.Decoders,
 			Threads: v.Threads, Time: v.Time, Arrays: v.Arrays,

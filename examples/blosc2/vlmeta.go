@@ -101,7 +101,7 @@ func readVLMeta(e *env, path string, name []string, asHex bool) error {
 		}
 		text := hex.EncodeToString(b)
 		if !asHex {
-			if text, err = unpackJSON(b); err != nil {
+			if text, err = unpackJSON(b, f.CheckAlloc); err != nil {
 				return fmt.Errorf("vlmeta %s: %w (use -hex to print the bytes)", n, err)
 			}
 		}

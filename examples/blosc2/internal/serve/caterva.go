@@ -107,14 +107,18 @@ func (s *Server) describeArray(a *ndarray.Array, now stamp) (*arrayInfo, error) 
 		return v, nil
 	}
 	var list []meta.Layer
+	total := int64(0)
 	for _, name := range f.VLMetaNames() {
 		b, err := f.VLMeta(name)
 		if err != nil {
 			return nil, err
 		}
+		if total += int64(len(b)); total > s.limits.Result {
+			return nil, errorf(http.StatusRequestEntityTooLarge, "the attributes are larger than the limit of %d bytes", s.limits.Result)
+		}
 		list = append(list, meta.Layer{Name: name, Content: b})
 	}
-	v.SChunk.VLMeta = s.config.Attributes(list)
+	v.SChunk.VLMeta = s.config.Attributes(list, f.CheckAlloc)
 	return v, nil
 }
 

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"encoding/json"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 // and makes blosc2.CParams of cparams. It reads slices with api/fetch, chunks with api/chunk, and ranges of the frame.
 func TestCaterva(t *testing.T) {
 	c := testConfig()
-	c.Attributes = func(list []meta.Layer) any { return map[string]int{"layers": len(list)} }
+	c.Attributes = func(list []meta.Layer, _ func(int64) error) any { return map[string]int{"layers": len(list)} }
 	s := newServer(t, fixturesDir, c)
 	for _, p := range []string{"python-blosc2/vlmeta.b2nd", "python-blosc2/edited_sframe", "stores/tree.b2z/img/level0"} {
 		a := openFixture(t, p)
@@ -87,4 +88,25 @@ func items(t *testing.T, a *ndarray.Array, sel ...ndarray.Index) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestManyAttributes has attributes that are within the limit one by one, but not together.
+func TestManyAttributes(t *testing.T) {
+	dir := t.TempDir()
+	a, err := ndarray.Zeros(t.Context(), filepath.Join(dir, "a.b2nd"), []int64{3}, "<i4", &ndarray.CreateOptions{NoSync: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"x", "y", "z"} {
+		err = errors.Join(err, a.SetAttr(t.Context(), name, make([]byte, 500_000)))
+	}
+	if err := errors.Join(err, a.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for limit, code := range map[int64]int{1 << 20: 413, 2 << 20: 200} {
+		c := testConfig()
+		c.Limits.Result = limit
+		c.Attributes = func(list []meta.Layer, _ func(int64) error) any { return len(list) }
+		body(t, ask(t, newServer(t, dir, c), "GET", "/api/info/a.b2nd"), code)
+	}
 }

@@ -22,13 +22,14 @@ type Config struct {
 	// ItemText returns an item that is not a boolean, a complex number or structured, as text for JSON. Integers and
 	// finite floats must be numbers as JSON has them.
 	ItemText func(d meta.DType, b []byte) string
-	// Attributes returns attributes as a value for package json. nil leaves them out.
-	Attributes func([]meta.Layer) any
+	// Attributes returns attributes as a value for package json. nil leaves them out. check returns an error if an
+	// attribute takes too much memory: see meta.UnmarshalWithin.
+	Attributes func(list []meta.Layer, check func(n int64) error) any
 }
 
 // Limits bound what clients can use. Zero fields select the defaults.
 type Limits struct {
-	Result   int64         // bytes of the items of a selection; 64 MiB
+	Result   int64         // bytes of the items of a selection, and of the attributes of an array; 64 MiB
 	Memory   int64         // bytes of the items of all selections at a time; 512 MiB, and at least Result
 	Requests int           // requests at a time; 256
 	Decoders int           // requests that open or decode at a time; twice GOMAXPROCS
