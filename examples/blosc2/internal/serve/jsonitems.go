@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"math"
 	"net/http"
 	"strconv"
 
@@ -12,6 +13,9 @@ import (
 
 // sendJSON answers with a selection as JSON. It encodes while it sends.
 func (s *Server) sendJSON(w *response, r *http.Request, res result) error {
+	if listCount(res.shape, itemCount(res.dtype)) > s.limits.Result { // lists may be empty, and take no bytes as items
+		return errorf(http.StatusRequestEntityTooLarge, "the selection has more lists and values in JSON than the limit of %d", s.limits.Result)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {
@@ -32,6 +36,51 @@ func (s *Server) sendJSON(w *response, r *http.Request, res result) error {
 	// The writer keeps the first error of writing, which means that the client has left.
 	_ = j.Flush()
 	return nil
+}
+
+// listCount returns the number of values in nested lists of a shape, or the number of empty lists in their place. An
+// element has each values. The result is math.MaxInt64 if the number is larger.
+func listCount(shape []int64, each int64) int64 {
+	n := int64(1)
+	for _, d := range shape {
+		if d == 0 {
+			return n
+		}
+		n = product(n, d)
+	}
+	return product(n, each)
+}
+
+// product returns a*b, or math.MaxInt64 if that is larger. Both are at least 1.
+func product(a, b int64) int64 {
+	if a > math.MaxInt64/b {
+		return math.MaxInt64
+	}
+	return a * b
+}
+
+// itemCount returns the number of values in an item in JSON.
+func itemCount(d meta.DType) int64 {
+	switch {
+	case d.Elem != nil:
+		return listCount(lengths(d), itemCount(*d.Elem))
+	case len(d.Fields) > 0:
+		n := int64(0)
+		for _, f := range d.Fields {
+			n += min(itemCount(f.Type), math.MaxInt64-n)
+		}
+		return n
+	}
+	return 1
+}
+
+// lengths returns the shape of a sub-array.
+func lengths(d meta.DType) []int64 {
+	shape := make([]int64, len(d.Shape))
+	for i, n := range d.Shape {
+		shape[i] = int64(n)
+	}
+	return shape
 }
 
 // encodeJSON returns a value as JSON. Characters that matter in HTML are not escaped.
@@ -84,11 +133,7 @@ func (j *jsonWriter) item(d meta.DType, b []byte) {
 		}
 		j.WriteByte('}')
 	case d.Elem != nil:
-		shape := make([]int64, len(d.Shape))
-		for i, n := range d.Shape {
-			shape[i] = int64(n)
-		}
-		j.nested(shape, *d.Elem, b)
+		j.nested(lengths(d), *d.Elem, b)
 	case d.Kind == 'b':
 		j.WriteString(strconv.FormatBool(b[0] != 0))
 	case d.Kind == 'i' || d.Kind == 'u':

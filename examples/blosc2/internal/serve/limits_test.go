@@ -94,6 +94,11 @@ func TestHostileSelections(t *testing.T) {
 		t.Fatal(err)
 	}
 	big.Close()
+	lists, err := ndarray.Zeros(t.Context(), filepath.Join(dir, "lists.b2nd"), []int64{3}, "[('a', 'u1'), ('b', '<i4', (1000000000, 0))]", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lists.Close()
 	if err := os.WriteFile(filepath.Join(dir, "text"), []byte("this is no frame, but it is long enough to be one"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +111,8 @@ func TestHostileSelections(t *testing.T) {
 		"/a.b2nd?sel=[" + many("0,") + "0]": 200, "/a.b2nd?sel=[" + many("0,") + "0],None,[" + many("0,") + "0]": 200, "/a.b2nd?sel=%00": 400, "/a.b2nd?sel=%zz": 400,
 		"/a.b2nd?sel=0;rm": 400, "/a.b2nd?sel=0&format=xml": 400, "/a.b2nd?sel=True": 200, "/a.b2nd?sel=[True]": 400,
 		"/big.b2nd?sel=": 413, "/big.b2nd?sel=0": 200, "/big.b2nd?sel=0,0": 200, "/big.b2nd?sel=:,:1000": 413, "/big.b2nd?sel=::1048575,::1048575": 200,
+		"/big.b2nd?sel=:,:,:0&format=json": 413, "/big.b2nd?sel=:,:,:0": 200, "/big.b2nd?sel=:10,:0&format=json": 200,
+		"/lists.b2nd?sel=:&format=json": 413, "/lists.b2nd?sel=:": 200,
 		"/big.b2nd?sel=None,...,None": 413, "/big.b2nd?sel=:&format=json": 413, "/text?sel=0": 422, "/?sel=0": 422, "/missing?sel=0": 404,
 		"/api/fetch/big.b2nd?slice_=:,:1000": 413, "/api/fetch/a.b2nd?slice_=20": 400, "/api/fetch/a.b2nd?slice_=0&field=x": 501,
 		"/api/chunk/a.b2nd?nchunk=-1": 400, "/api/chunk/a.b2nd?nchunk=1": 400, "/api/chunk/a.b2nd?nchunk=": 400, "/api/chunk/a.b2nd?nchunk=99999999999999999999": 400,
