@@ -3,6 +3,7 @@ package b2arrow
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,15 @@ func TestMemoryOfStreams(t *testing.T) {
 	content, schema := stream(t, arrow.ListOf(arrow.PrimitiveTypes.Int64), list)
 	b.Batches("_cols/s", arrowLayer(schema), slices.Repeat([]int{1}, n), slices.Repeat([][][]byte{{content}}, n))
 	checkMemory(t, b, n, []memoryCase{{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 2, nil}})
+}
+
+// TestMemoryOfNulls reads a null in place of a structure with two large arrays, which together have more than 2^31
+// elements.
+func TestMemoryOfNulls(t *testing.T) {
+	field := `{"name": "%s", "kind": "ndarray", "item_shape": [1073741824], "dtype_str": "|u1"}`
+	b := build(t, `{"name": "s", "kind": "struct", "fields": [`+fmt.Sprintf(field, "a")+", "+fmt.Sprintf(field, "b")+`]}`, tabletest.AllLive(1))
+	b.Items("_cols/s", []any{nil})
+	checkMemory(t, b, 1, []memoryCase{{0, 0, frame.ErrTooLarge}})
 }
 
 // memoryCase is a limit of memory, the number of rows of a batch, and the error that is expected.

@@ -72,9 +72,9 @@ func (w *objectWriter) object(b array.Builder, o *objects.Array, info *table.Col
 }
 
 // count counts n values.
-func (w *objectWriter) count(n int) error {
+func (w *objectWriter) count(n int64) error {
 	const free, ratio = 4 << 20, 64
-	if w.values += int64(n); w.values > free+ratio*w.raw {
+	if w.values += n; w.values > free+ratio*w.raw {
 		return tooLarge("%d values in %d bytes of MessagePack: read fewer rows", w.values, w.raw)
 	}
 	return nil
@@ -90,14 +90,14 @@ func (w *objectWriter) null(b array.Builder, info *table.ColumnInfo) error {
 }
 
 // width returns the number of values that a null adds to a builder and those inside it.
-func width(info *table.ColumnInfo) int {
-	n := 1
+func width(info *table.ColumnInfo) int64 {
+	n := int64(1)
 	for i := range info.Fields {
 		n += width(&info.Fields[i])
 	}
 	if info.Kind == "ndarray" {
 		for _, e := range info.Shape {
-			n *= int(e)
+			n *= e
 		}
 	}
 	return n
