@@ -150,24 +150,31 @@ func (d *directory) walk(ctx context.Context, dir string, see func(name string, 
 	return err
 }
 
+// mostReplaced is how often open looks at a file that an edit replaces between two looks.
+const mostReplaced = 100
+
 func (d *directory) open(_ context.Context, name string) (source.Source, func() error, error) {
-	fi, err := d.lstat(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := d.root.Open(name, os.O_RDONLY, 0)
-	if err != nil {
-		return nil, nil, err
-	}
-	opened, err := f.Stat()
-	if err == nil && !d.sys.Same(fi, opened) {
-		err = faults.Unsupportedf("%s: replaced while it was opened", name)
-	}
-	if err != nil {
+	for try := 1; ; try++ {
+		fi, err := d.lstat(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		f, err := d.root.Open(name, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, nil, err
+		}
+		opened, err := f.Stat()
+		if err == nil && d.sys.Same(fi, opened) {
+			return source.FromReader(f, opened.Size()), f.Close, nil
+		}
 		f.Close()
-		return nil, nil, err
+		if err == nil && try == mostReplaced {
+			err = faults.Unsupportedf("%s: replaced while it was opened", name)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
 	}
-	return source.FromReader(f, opened.Size()), f.Close, nil
 }
 
 // lstat describes a regular file that is reached without links.

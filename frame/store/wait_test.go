@@ -5,10 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // slowSource is a source whose reads of some bytes wait.
@@ -93,5 +99,65 @@ func TestOpenWaits(t *testing.T) {
 	}
 	if _, err := s.Frame(ctx, "/c"); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// replacingSystem is a file system in which other files take the place of a file before it is opened.
+type replacingSystem struct {
+	storage.System
+	left *int // files that do so
+}
+
+func (s replacingSystem) OpenRoot(dir string) (storage.Root, error) {
+	r, err := s.System.OpenRoot(dir)
+	return replacingRoot{r, s.left}, err
+}
+
+type replacingRoot struct {
+	storage.Root
+	left *int
+}
+
+func (r replacingRoot) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	if *r.left > 0 && name == "a.b2f" {
+		*r.left--
+		old, err := r.Root.Open(name, os.O_RDONLY, 0)
+		if err != nil {
+			return nil, err
+		}
+		b, err := io.ReadAll(io.NewSectionReader(old, 0, 1<<20))
+		err = errors.Join(err, old.Close(), writeFile(r.Root, "new.tmp", true, func(w io.Writer) error { _, err := w.Write(b); return err }),
+			r.Root.Rename("new.tmp", name))
+		if err != nil {
+			return nil, err
+		}
+	}
+	return r.Root.Open(name, flag, mode)
+}
+
+// TestOpenReplaced opens a leaf that an edit replaces at the same time, as the new one. That must not go on forever.
+func TestOpenReplaced(t *testing.T) {
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "x.b2d")
+	s, err := Create(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := frame.Create(ctx, "", nil)
+	if err == nil {
+		err = errors.Join(s.Put(ctx, "/a", f), s.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := 0
+	if s, err = Open(ctx, dir, &OpenOptions{sys: replacingSystem{storage.OS(), &left}}); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for n, want := range map[int]error{3: nil, 1 << 20: errors.ErrUnsupported} {
+		left = n
+		if _, err := s.Stat(ctx, "/a"); !errors.Is(err, want) {
+			t.Errorf("replaced %d times: %v, want %v", n, err, want)
+		}
 	}
 }
