@@ -150,7 +150,7 @@ func (d *directory) walk(ctx context.Context, dir string, see func(name string, 
 	return err
 }
 
-// mostReplaced is how often open looks at a file that an edit replaces between two looks.
+// mostReplaced is the largest number of times that open looks at a file which edits replace between two looks.
 const mostReplaced = 100
 
 func (d *directory) open(_ context.Context, name string) (source.Source, func() error, error) {

@@ -337,21 +337,27 @@ func (s *Store) writeFile(ctx context.Context, old *leaf, name string, f *frame.
 // files with one key would be an error. If the process ends before the new file is in place, the leaf has the extension
 // of another kind, but readers go by the content.
 func (s *Store) renameFile(l *leaf, name string) error {
+	moving := *l
+	moving.next = &leaf{key: l.key, file: name, size: l.size, fault: l.fault}
+	s.index.set(l.key, &moving)
 	if err := s.edit.dir.root.Rename(l.file, name); err != nil {
+		s.index.set(l.key, l)
 		return err
 	}
 	s.files.forget(l.file)
-	s.index.set(l.key, &leaf{key: l.key, file: name, size: l.size, fault: l.fault})
+	s.index.set(l.key, moving.next)
 	return s.syncDirs(path.Dir(name)) // without this, the disk might make only the second renaming durable
 }
 
-// removeFile removes the file of the leaf old. Then the leaf next has its key, or none if next is nil.
+// removeFile removes the file of the leaf old. The leaf next has its key then, or none if next is nil. Other calls find
+// it before the file is removed, so that they always find one of the two.
 func (s *Store) removeFile(old, next *leaf) error {
+	s.index.set(old.key, next)
 	if err := s.edit.dir.root.Remove(old.file); err != nil {
+		s.index.set(old.key, old)
 		return err
 	}
 	s.files.forget(old.file)
-	s.index.set(old.key, next)
 	return s.syncDirs(path.Dir(old.file))
 }
 

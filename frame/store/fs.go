@@ -34,7 +34,7 @@ func (s *Store) Open(name string) (fs.File, error) {
 	if n.leaf.ref != nil {
 		return &leafFile{SectionReader: io.NewSectionReader(nil, 0, 0), info: fileInfo{name: path.Base(name)}}, nil
 	}
-	file, err := s.bytesOnce(context.Background(), s.files.box, n.leaf)
+	_, file, err := s.bytesOnce(context.Background(), s.files.box, n.leaf)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -115,7 +115,7 @@ func (e leafEntry) Info() (fs.FileInfo, error) {
 	if e.l.ref != nil {
 		return info, nil
 	}
-	file, err := e.s.bytesOnce(context.Background(), e.s.files.box, e.l)
+	_, file, err := e.s.bytesOnce(context.Background(), e.s.files.box, e.l)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package store
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
@@ -27,11 +29,27 @@ func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
 		}
 		return nil, errs.ErrNotExist
 	}
-	src, err := s.bytes(ctx, l)
-	if err != nil {
-		return nil, err
+	for {
+		src, err := s.bytes(ctx, l)
+		if err == nil {
+			return s.openLeaf(ctx, l, src)
+		}
+		if l = s.moved(l, err); l == nil {
+			return nil, err
+		}
 	}
-	return s.openLeaf(ctx, l, src)
+}
+
+// moved returns the leaf that an edit has put in the place of l since the caller looked, if err is that the file of l
+// does not exist. Otherwise it returns nil.
+func (s *Store) moved(l *leaf, err error) *leaf {
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if now := s.index.get(l.key); now != l {
+		return now
+	}
+	return l.next
 }
 
 // bytes returns the stored bytes of a leaf.

@@ -23,6 +23,7 @@ type leaf struct {
 	size  int64      // stored bytes; -1 if not known
 	ref   *Reference // of a leaf that is elsewhere
 	fault error      // why it cannot be opened
+	next  *leaf      // while an edit renames the file: the leaf after that
 }
 
 // index is the map of a store. It is safe for concurrent use.

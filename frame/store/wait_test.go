@@ -15,6 +15,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // slowSource is a source whose reads of some bytes wait.
@@ -159,5 +160,77 @@ func TestOpenReplaced(t *testing.T) {
 		if _, err := s.Stat(ctx, "/a"); !errors.Is(err, want) {
 			t.Errorf("replaced %d times: %v, want %v", n, err, want)
 		}
+	}
+}
+
+// watchedSystem is a file system that calls a function after each change of a name in a directory.
+type watchedSystem struct {
+	storage.System
+	changed *func()
+}
+
+func (s watchedSystem) OpenRoot(dir string) (storage.Root, error) {
+	r, err := s.System.OpenRoot(dir)
+	return watchedRoot{r, s.changed}, err
+}
+
+type watchedRoot struct {
+	storage.Root
+	changed *func()
+}
+
+func (r watchedRoot) Rename(old, name string) error {
+	defer (*r.changed)()
+	return r.Root.Rename(old, name)
+}
+
+func (r watchedRoot) Remove(name string) error {
+	defer (*r.changed)()
+	return r.Root.Remove(name)
+}
+
+// TestOpenMoved looks at a leaf in the middle of edits that move it, to a file with another name or to the embed store
+// and back. It always exists.
+func TestOpenMoved(t *testing.T) {
+	ctx := t.Context()
+	looks, changed := 0, func() {}
+	o := &CreateOptions{OpenOptions: OpenOptions{Threshold: 100, sys: watchedSystem{storage.OS(), &changed}}}
+	s, err := Create(ctx, filepath.Join(t.TempDir(), "x.b2d"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	changed = func() {
+		if !s.Has("/a") {
+			return
+		}
+		looks++
+		_, statErr := s.Stat(ctx, "/a")
+		f, err := s.Frame(ctx, "/a")
+		if err == nil {
+			err = f.Close()
+		}
+		if err := errors.Join(statErr, err); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, shape := range []int64{1000, 10, 1000, -1, 1000, -1, 10} { // -1 is no array: its file has another extension
+		a, err := ndarray.Zeros(ctx, "", []int64{max(shape, 0)}, "<i4", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := a.Frame()
+		if shape < 0 {
+			f, err = frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, make([]byte, 1000)) }, nil)
+		}
+		if err == nil {
+			err = s.Put(ctx, "/a", f)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if looks < 8 {
+		t.Errorf("%d looks", looks)
 	}
 }

@@ -96,7 +96,7 @@ func (s *Store) entry(ctx context.Context, box opener, n entryName) (Entry, erro
 
 // visit opens a leaf for the time of a call. box opens its file. Unlike Frame it leaves no file open.
 func (s *Store) visit(ctx context.Context, box opener, l *leaf, see func(f *frame.Frame, size int64) error) error {
-	file, err := s.bytesOnce(ctx, box, l)
+	l, file, err := s.bytesOnce(ctx, box, l)
 	if err != nil {
 		return err
 	}
@@ -109,14 +109,20 @@ func (s *Store) visit(ctx context.Context, box opener, l *leaf, see func(f *fram
 	return see(f, file.src.Size())
 }
 
-// bytesOnce is bytes of a leaf for a short time.
-func (s *Store) bytesOnce(ctx context.Context, box opener, l *leaf) (*openFile, error) {
-	if l.file == "" || l.fault != nil || s.closed.Load() {
-		src, err := s.bytes(ctx, l)
-		return &openFile{src: src, release: func() error { return nil }}, err
+// bytesOnce is bytes of a leaf for a short time. It returns the leaf that has taken the place of l, or l.
+func (s *Store) bytesOnce(ctx context.Context, box opener, l *leaf) (*leaf, *openFile, error) {
+	for {
+		if l.file == "" || l.fault != nil || s.closed.Load() {
+			src, err := s.bytes(ctx, l)
+			return l, &openFile{src: src, release: func() error { return nil }}, err
+		}
+		src, release, err := box.open(ctx, l.file)
+		now := s.moved(l, err)
+		if now == nil {
+			return l, &openFile{src: src, release: release}, err
+		}
+		l = now
 	}
-	src, release, err := box.open(ctx, l.file)
-	return &openFile{src: src, release: release}, err
 }
 
 // describe sets the fields that depend on the frame.
