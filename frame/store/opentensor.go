@@ -32,7 +32,7 @@ func openTensor(ctx context.Context, name string, o *OpenOptions) (*ndarray.Arra
 	if o != nil && o.MaxLeaves != 0 {
 		return nil, fmt.Errorf("option MaxLeaves is for stores: %w", ErrParam)
 	}
-	file, err := os.Open(name)
+	file, err := o.system().Open(name, os.O_RDONLY, 0) // not a pipe, which would wait for a writer
 	if err != nil {
 		return nil, err
 	}
