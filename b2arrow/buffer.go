@@ -44,6 +44,31 @@ func newData(t arrow.DataType, n int, validity *memory.Buffer, nulls int, buffer
 	return d
 }
 
+// emptyData returns data of no values. Package array has no builders for some types, such as dictionaries of lists.
+func emptyData(t arrow.DataType) arrow.ArrayData {
+	stored := t
+	if e, ok := t.(arrow.ExtensionType); ok {
+		stored = e.StorageType()
+	}
+	buffers := make([]*memory.Buffer, len(stored.Layout().Buffers))
+	var children []arrow.ArrayData
+	switch s := stored.(type) {
+	case *arrow.DictionaryType:
+		values := emptyData(s.ValueType)
+		defer values.Release()
+		return array.NewDataWithDictionary(t, 0, buffers, 0, 0, values.(*array.Data))
+	case arrow.NestedType:
+		for _, f := range s.Fields() {
+			children = append(children, emptyData(f.Type))
+		}
+	}
+	d := array.NewData(t, 0, buffers, children, 0, 0)
+	for _, c := range children {
+		c.Release()
+	}
+	return d
+}
+
 // makeArray returns the array of data, which it releases.
 func makeArray(d arrow.ArrayData) arrow.Array {
 	defer d.Release()

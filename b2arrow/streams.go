@@ -170,9 +170,7 @@ func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t 
 	}
 	switch len(parts) {
 	case 0:
-		b := array.NewBuilder(mem, t)
-		defer b.Release()
-		return b.NewArray(), nil
+		return makeArray(emptyData(t)), nil
 	case 1:
 		parts[0].Retain()
 		return parts[0], nil

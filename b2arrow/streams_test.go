@@ -151,6 +151,41 @@ func TestStreamColumn(t *testing.T) {
 	}
 }
 
+// TestNoStreams reads no rows of columns of all types of Arrow, among them dictionaries without a builder.
+func TestNoStreams(t *testing.T) {
+	ctx, i8 := context.Background(), arrow.PrimitiveTypes.Int8
+	dictionary := func(value arrow.DataType) arrow.DataType {
+		return &arrow.DictionaryType{IndexType: i8, ValueType: value}
+	}
+	for _, typ := range []arrow.DataType{
+		i8, arrow.Null, arrow.FixedWidthTypes.Boolean, arrow.BinaryTypes.String, arrow.ListOf(i8), arrow.MapOf(i8, i8), arrow.StructOf(),
+		arrow.FixedSizeListOf(2, dictionary(arrow.ListOf(i8))), arrow.StructOf(arrow.Field{Name: "a", Type: dictionary(arrow.FixedWidthTypes.Boolean)}),
+		dictionary(arrow.BinaryTypes.String), dictionary(arrow.BinaryTypes.LargeString), dictionary(arrow.ListOf(i8)), dictionary(arrow.StructOf()),
+		arrow.ListOf(dictionary(arrow.ListOf(i8))), arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int32, i8),
+		arrow.DenseUnionOf([]arrow.Field{{Name: "a", Type: i8}}, []arrow.UnionTypeCode{0}), arrow.ListViewOf(i8), arrow.BinaryTypes.StringView,
+		arrow.SparseUnionOf([]arrow.Field{{Name: "a", Type: i8}}, []arrow.UnionTypeCode{0}), &arrow.Decimal256Type{Precision: 40},
+		&arrow.FixedSizeBinaryType{}, arrow.FixedWidthTypes.MonthDayNanoInterval, &arrow.TimestampType{Unit: arrow.Second},
+	} {
+		var head bytes.Buffer
+		s := arrow.NewSchema([]arrow.Field{{Name: "values", Type: typ, Nullable: true}}, nil)
+		if err := ipc.NewWriter(&head, ipc.WithSchema(s)).Close(); err != nil {
+			t.Fatal(err)
+		}
+		b := build(t, `{"name": "c", "kind": "list", "serializer": "arrow", "item": {"kind": "int32"}}`, nil)
+		b.Batches("_cols/c", arrowLayer(head.Bytes()[:head.Len()-8]), []int{}, nil)
+		c, err := b.open().Column(ctx, "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Column(ctx, c, 0, 0, checked(t))
+		if err != nil || a.Len() != 0 || !arrow.TypeEqual(a.DataType(), typ) {
+			t.Errorf("%v: %v, %v", typ, a, err)
+			continue
+		}
+		a.Release()
+	}
+}
+
 // TestHostileStreams changes streams: every byte, and several at once. None may panic, then or when the values are
 // used.
 func TestHostileStreams(t *testing.T) {
