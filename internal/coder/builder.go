@@ -126,7 +126,7 @@ func (b *builder) encode(k int) error {
 	if b.from.Shuffled != nil {
 		out, ok, err := w.encodeShuffled(b.dst, b.l, k, b.ref, b.room(), func(s Shuffled) bool { return b.from.Shuffled(k, s) })
 		if err == nil && ok {
-			b.add(k, out)
+			b.addBlock(k, out)
 		}
 		if ok || err != nil {
 			return err
@@ -141,7 +141,7 @@ func (b *builder) encode(k int) error {
 		b.dst = out[:len(b.dst)]
 		return err
 	}
-	b.add(k, out)
+	b.addBlock(k, out)
 	if stored && (b.from.Plain != nil || !b.postpone(k)) {
 		filters.Copy(out[len(out)-len(src):], src)
 	}
@@ -156,7 +156,7 @@ func (b *builder) addReady(k int) (bool, error) {
 	}
 	ok, err := b.l.roomFor(encoded, k, b.room())
 	if ok {
-		b.add(k, append(b.dst, encoded...))
+		b.addBlock(k, append(b.dst, encoded...))
 	}
 	return ok, err
 }
@@ -164,8 +164,8 @@ func (b *builder) addReady(k int) (bool, error) {
 // room returns the number of bytes that the chunk may still grow by.
 func (b *builder) room() int { return b.l.h.NBytes + MaxOverhead - (len(b.dst) - b.start) }
 
-// add makes dst, to which block k was appended, the memory of the chunk.
-func (b *builder) add(k int, dst []byte) {
+// addBlock makes dst, to which block k was appended, the memory of the chunk.
+func (b *builder) addBlock(k int, dst []byte) {
 	at := len(b.dst)
 	b.dst = dst
 	b.zeros = b.zeros && len(dst)-at == 4*b.l.h.streams(b.l.BlockLen(k)) // each stream is only a length of 0

@@ -92,7 +92,7 @@ func (p *Params) trainDict(samples [][]byte, max int) []byte {
 func (p *Params) checkFilters() error {
 	numbers := p.traits().Numbers
 	for _, f := range p.Filters {
-		def := builtin(f)
+		def := builtinFilter(f)
 		switch {
 		case numbers && def != nil && def.bytewise:
 			return paramError("codec %v reads the items as numbers, so it cannot follow filter %v; set no filters", p.Codec, f.kind())
@@ -111,9 +111,6 @@ func (p *Params) checkFilters() error {
 	}
 	return nil
 }
-
-// cappedTypeSize returns the item size that chunk headers and filters use.
-func (p *Params) cappedTypeSize() int { return cappedTypeSize(p.TypeSize) }
 
 // Pipeline returns the six slots that p.Filters describes. A ByteDelta without parameter gets the item size, so that
 // the chunk can be read without its frame.
@@ -154,7 +151,7 @@ func (p Params) Shaped() bool {
 		return true
 	}
 	for _, f := range p.Filters {
-		if def := builtin(f); def != nil && def.shaped {
+		if def := builtinFilter(f); def != nil && def.shaped {
 			return true
 		}
 	}

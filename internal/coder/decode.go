@@ -88,7 +88,7 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 	if r.h.VLBlocks() {
 		err = w.decodeVL(out, r, c)
 	} else {
-		err = w.decodeStreams(out, r, c, r.steps.needed(len(dst), n))
+		err = w.decodeStreams(out, r, c, r.steps.partOf(len(dst), n))
 	}
 	if err != nil || r.steps.n == 0 || len(dst) == 0 {
 		return err
@@ -135,20 +135,6 @@ func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
 		return nil
 	}
 	return eachStream(dst, &r.h, c, p, func(_ int, dst, in []byte, n int) error { return w.decodeStream(dst, in, r, n) })
-}
-
-// decodePlanes decodes the streams of a block at once, if that is faster, and reports whether it did. If not, decoding
-// them one by one finds the error, if there is one.
-func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
-	if r.h.streams(len(dst)) < 2 {
-		return false
-	}
-	d, err := w.decoder(r)
-	if err != nil || !d.planes {
-		return false
-	}
-	defer w.batch.reset()
-	return w.batch.add(dst, &r.h, &c, p) == nil && w.batch.decode(d.batch) == nil
 }
 
 // decodeVL fills dst from a block of variable length.

@@ -9,14 +9,14 @@
 //
 // # Files, from the bottom up
 //
-//	errors, flags, buffers           errors, constants of the format, scratch memory
+//	errors, flags                    errors, constants of the format
 //	filter, filters, pipeline        what a filter is, the filters of the format, the filters of one chunk
 //	header, cparams, blocksize,      headers, compression parameters, and the layout that they determine
 //	options, layout
-//	stream, batch                    the streams of a block; streams that are decoded at once
+//	stream                           the streams of a block
 //	special, lazy, reader            special values; the parts of a stored chunk
 //	worker, pool                     state of one goroutine; workers kept between calls
-//	decode, open, pair, shuffled     blocks of an opened chunk
+//	decode, open, shuffled, batch    blocks of an opened chunk; streams that are decoded at once
 //	encode, dict, copyblock          blocks of a chunk to be written
 //	builder, parallel                the one builder of chunks; blocks that several workers encode for it
 //	encodechunk, decodechunk, vl,    whole chunks

@@ -33,7 +33,7 @@ func (f Filter) Param() uint8 { return uint8(f >> paramShift) }
 // 0.
 func (f Filter) String() string {
 	name := fmt.Sprintf("filter %d", f.Code())
-	def := builtin(f)
+	def := builtinFilter(f)
 	if def != nil {
 		name = def.name
 	}
@@ -138,7 +138,7 @@ func newFilterSet[F UserFilter](list []F) (filterSet, error) {
 		if code < firstUserFilter {
 			return nil, paramError("user filter with number %d, want 32 to 255", code)
 		}
-		if set.find(code) != nil {
+		if set.def(code) != nil {
 			return nil, paramError("two user filters with number %d", code)
 		}
 		set = append(set, userFilter{code, &filterDef{
@@ -150,8 +150,8 @@ func newFilterSet[F UserFilter](list []F) (filterSet, error) {
 	return set, nil
 }
 
-// find returns the user filter with a number, or nil.
-func (s filterSet) find(code uint8) *filterDef {
+// def returns the definition of the user filter with a number, or nil.
+func (s filterSet) def(code uint8) *filterDef {
 	for i := range s {
 		if s[i].code == code {
 			return s[i].def

@@ -154,8 +154,8 @@ var builtinFilters = [...]filterDef{
 	},
 }
 
-// builtin returns the filter of the format with the number of f, or nil.
-func builtin(f Filter) *filterDef {
+// builtinFilter returns the filter of the format with the number of f, or nil.
+func builtinFilter(f Filter) *filterDef {
 	if code := int(f.Code()); code < len(builtinFilters) && builtinFilters[code].name != "" {
 		return &builtinFilters[code]
 	}
@@ -165,7 +165,7 @@ func builtin(f Filter) *filterDef {
 // MayReject reports whether encoding rejects a filter of the format, at least with some parameters. Decoding accepts
 // it.
 func MayReject(f Filter) bool {
-	def := builtin(f)
+	def := builtinFilter(f)
 	return def != nil && (def.check != nil || def.forward == nil)
 }
 

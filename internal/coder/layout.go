@@ -30,7 +30,7 @@ func (p Params) Layout(nbytes int) (*Layout, error) {
 	if nbytes < 0 || nbytes > MaxBytes {
 		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, errs.ErrTooLarge)
 	}
-	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize()}
+	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: cappedTypeSize(p.TypeSize)}
 	l.blockSize = max(p.blockSize(nbytes), 1)
 	l.nblocks = blocksIn(nbytes, l.blockSize)
 	l.store = nbytes < minCompressible || p.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
@@ -116,7 +116,7 @@ func (p Params) layoutVL(blocks [][]byte) (*Layout, error) {
 	case total > MaxBytes || cbytes > math.MaxInt32-4-MaxDictSize:
 		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, errs.ErrTooLarge)
 	}
-	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: p.cappedTypeSize(), nblocks: len(blocks)}
+	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: cappedTypeSize(p.TypeSize), nblocks: len(blocks)}
 	l.h = Header{
 		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(p.Codec.Format())<<formatShift,
 		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks),

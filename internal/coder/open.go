@@ -34,16 +34,13 @@ func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want
 
 // open parses the parts between the header and the streams. The bytes up to there are in r.mem or r.own. After an error
 // r has no blocks.
-func (w *Worker) open(r *Reader) error {
+func (w *Worker) open(r *Reader) (err error) {
+	defer func() {
+		if err != nil {
+			r.reset()
+		}
+	}()
 	r.maxBytes = w.o.MaxBytes
-	if err := w.openParts(r); err != nil {
-		r.reset()
-		return err
-	}
-	return nil
-}
-
-func (w *Worker) openParts(r *Reader) error {
 	h := &r.h
 	if h.Special() != Regular {
 		r.value = h.value(r.mem)
@@ -72,7 +69,6 @@ func (w *Worker) openParts(r *Reader) error {
 	}
 	largest := h.BlockSize
 	if h.VLBlocks() {
-		var err error
 		if largest, err = r.readSizes(); err != nil {
 			return err
 		}
@@ -80,7 +76,6 @@ func (w *Worker) openParts(r *Reader) error {
 	if err := w.checkBlock(r, largest, 8<<20); err != nil {
 		return err
 	}
-	var err error
 	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err != nil {
 		return &Error{Block: -1, Off: 16, Err: err}
 	}
@@ -103,11 +98,7 @@ func (w *Worker) openParts(r *Reader) error {
 // checkBlock returns ErrTooLarge for a chunk with blocks of n decoded bytes if that much memory may not be allocated.
 // If the caller sets no limit, at least floor bytes are allowed.
 func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
-	src, off := r.src, r.base
-	if r.mem != nil {
-		src, off = nil, 0
-	}
-	if limit, ok := w.o.allows(int64(n), floor, &r.h, src, off, r.mem); !ok {
+	if limit, ok := w.o.allows(int64(n), floor, &r.h, r.src, r.base, r.mem); !ok {
 		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but MaxBytes in the options allows %d", n, r.h.CBytes, limit)
 	}
 	return nil

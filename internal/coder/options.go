@@ -6,7 +6,6 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/codecs"
-	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Options control how chunks are encoded and decoded. They are not stored. A nil *Options and zero fields select the
@@ -73,47 +72,33 @@ func (p Plugins) encoder(id codec.ID) (codec.Codec, error) {
 	return c, err
 }
 
-// filter returns the definition of a filter, or nil.
+// filter returns the definition of a filter of the program or of the format, or nil.
 func (p Plugins) filter(f Filter) *filterDef {
-	if def := p.filters.find(f.Code()); def != nil {
+	if def := p.filters.def(f.Code()); def != nil {
 		return def
 	}
-	return builtin(f)
-}
-
-// workers returns the number of goroutines for n pieces of work.
-func (o *Options) workers(n int) int {
-	c := 0
-	if o != nil {
-		c = o.Concurrency
-	}
-	return task.Workers(c, int64(n))
+	return builtinFilter(f)
 }
 
 // allows returns the number of bytes that a chunk may request, and reports whether n is within that limit. The chunk is
-// in memory, or at off in src. Its own size counts only as far as it is evidence. If the caller sets no limit, floor
-// bytes are always allowed.
+// mem or, if that is nil, at off in src. Its own size counts only as far as it is evidence. If the caller sets no
+// limit, floor bytes are always allowed.
 func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, mem []byte) (int64, bool) {
-	limit := int64(0)
-	if o != nil {
-		limit = o.MaxBytes
-	}
+	limit := o.MaxBytes
 	switch {
 	case limit < 0:
 		limit = MaxBytes
 	case limit == 0 && n <= floor:
 		return floor, true
 	case limit == 0:
-		if src == nil {
-			src = memory(mem)
+		if mem != nil {
+			src, off = memory(mem), 0
 		}
-		need := (n-1)/MemoryRatio + 1
-		limit = floor
-		if need <= int64(h.CBytes) {
-			limit = max(floor, MemoryRatio*Evidence(src, off, int64(h.CBytes), need))
-		} else {
-			limit = max(floor, MemoryRatio*int64(h.CBytes))
+		stored := int64(h.CBytes)
+		if need := (n-1)/MemoryRatio + 1; need <= stored {
+			stored = Evidence(src, off, stored, need)
 		}
+		limit = max(floor, MemoryRatio*stored)
 	}
 	return limit, n <= limit
 }

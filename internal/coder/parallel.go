@@ -146,7 +146,7 @@ func (g *parallelBuilder) assign(b encodedBlock) (ok bool) {
 			return false
 		}
 	}
-	g.add(g.next, g.dst[:len(g.dst)+size])
+	g.addBlock(g.next, g.dst[:len(g.dst)+size])
 	g.next++
 	return true
 }

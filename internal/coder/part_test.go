@@ -72,7 +72,7 @@ func TestPart(t *testing.T) {
 				want = i + 1 - from
 			}
 		}
-		if got := p.of(from, to); got != want {
+		if got := p.neededOf(from, to); got != want {
 			t.Fatalf("%+v: %d bytes of [%d, %d), want %d", p, got, from, to, want)
 		}
 	}

@@ -2,6 +2,7 @@ package coder
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/goblosc/blosc2/internal/errs"
 )
@@ -37,7 +38,7 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 			return s, fmt.Errorf("filter %v without the block shape of the array (Coder.BlockShape): %w", f.kind(), errs.ErrUnsupported)
 		}
 		if def.backward != nil {
-			s.add(f, def, typeSize)
+			s.addFilter(f, def, typeSize)
 		}
 	}
 	if s.n != 1 {
@@ -56,7 +57,7 @@ func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 			def = &unknownFilter
 		}
 		if f.kind() != NoFilter {
-			s.add(f, def, typeSize)
+			s.addFilter(f, def, typeSize)
 		}
 	}
 	if o.Prefilter != nil {
@@ -65,8 +66,8 @@ func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 	return s
 }
 
-// add adds a filter, unless it does not change items of this size.
-func (s *steps) add(f Filter, def *filterDef, typeSize int) {
+// addFilter adds a filter, unless it does not change items of this size.
+func (s *steps) addFilter(f Filter, def *filterDef, typeSize int) {
 	planes := 0
 	if def.planes != nil {
 		if planes = def.planes(f.Param(), typeSize); planes == 1 {
@@ -129,3 +130,32 @@ func (s *steps) lossy() bool {
 	}
 	return false
 }
+
+// buffers holds a block between two filters. Each filter reads one buffer and writes the other.
+type buffers [2][]byte
+
+// first returns n bytes of the first buffer.
+func (b *buffers) first(n int) []byte {
+	b[0] = sized(b[0], n)
+	return b[0]
+}
+
+// other returns as many bytes as src of the buffer that does not hold src.
+func (b *buffers) other(src []byte) []byte {
+	if len(src) > 0 && len(b[0]) > 0 && &src[0] == &b[0][0] {
+		b[1] = sized(b[1], len(src))
+		return b[1]
+	}
+	return b.first(len(src))
+}
+
+// sized returns n bytes with undefined contents. It reuses the memory of b if that is large enough.
+func sized(b []byte, n int) []byte {
+	if cap(b) < n {
+		b = make([]byte, n)
+	}
+	return b[:n]
+}
+
+// grow returns dst with n more bytes, whose contents are undefined.
+func grow(dst []byte, n int) []byte { return slices.Grow(dst, n)[:len(dst)+n] }

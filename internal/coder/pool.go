@@ -4,6 +4,7 @@ import (
 	"sync"
 
 	"github.com/goblosc/blosc2/internal/sched"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Pool lends workers to goroutines and keeps them between calls. It is safe for concurrent use.
@@ -39,7 +40,7 @@ func (p *Pool) Get() *Worker {
 
 // Put returns a worker to the pool. The caller must not use it afterwards.
 func (p *Pool) Put(w *Worker) {
-	w.endChunk()
+	w.encoding, w.decoding = encoding{}, decoding{} // they serve one chunk
 	p.workers.Put(w)
 }
 
@@ -48,7 +49,7 @@ func (p *Pool) Put(w *Worker) {
 func (p *Pool) getWorkers(n int) []*Worker {
 	w := p.Get()
 	w.workers = append(w.workers[:0], w)
-	for range p.o.workers(n) - 1 {
+	for range task.Workers(p.o.Concurrency, int64(n)) - 1 {
 		w.workers = append(w.workers, p.Get())
 	}
 	return w.workers

@@ -50,14 +50,16 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 		n = max(guess, min(size, 4*first))
 	}
 	n = max(0, min(n, size))
-	if err := r.readFirst(src, off, int(n)); err != nil {
+	r.own = slices.Grow(r.own[:0], int(n))[:n]
+	got, err := src.ReadAt(r.own, off)
+	// The source may end before n bytes, because the size of the chunk is not known yet.
+	if got < int(n) && (got < HeaderSize || err != nil && !errors.Is(err, io.EOF)) {
+		return readError(err, 0, got, -1)
+	}
+	r.own = r.own[:got]
+	if r.h, err = ParseHeader(r.own, size); err != nil {
 		return err
 	}
-	h, err := ParseHeader(r.own, size)
-	if err != nil {
-		return err
-	}
-	r.h = h
 	return w.readRest(r, src, off, want)
 }
 
@@ -73,11 +75,14 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 	case h.HasDict():
 		end = min(end+4+MaxDictSize, h.CBytes)
 	}
-	if end > len(r.own) && !MayRead(src, off, int64(end), w.o.MaxBytes) {
-		return headerError(12, errs.ErrTooLarge, "%d bytes of a chunk, of which too few are stored; MaxBytes in the options may allow them", end)
-	}
-	if err := r.readUpTo(src, off, end); err != nil {
-		return err
+	if had := len(r.own); end > had {
+		if !MayRead(src, off, int64(end), w.o.MaxBytes) {
+			return headerError(12, errs.ErrTooLarge, "%d bytes of a chunk, of which too few are stored; MaxBytes in the options may allow them", end)
+		}
+		r.own = slices.Grow(r.own, end-had)[:end]
+		if err := readFull(src, r.own[had:], off, had, -1); err != nil {
+			return err
+		}
 	}
 	if end == h.CBytes {
 		r.mem = r.own[:end]
@@ -85,28 +90,6 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 	}
 	r.src, r.base = src, off
 	return nil
-}
-
-// readFirst reads the first n bytes of the chunk into r.own, or fewer if the source ends, as the size of the chunk is
-// not known yet.
-func (r *Reader) readFirst(src io.ReaderAt, off int64, n int) error {
-	r.own = slices.Grow(r.own[:0], n)[:n]
-	got, err := src.ReadAt(r.own, off)
-	if got == n || got >= HeaderSize && (err == nil || errors.Is(err, io.EOF)) {
-		r.own = r.own[:got]
-		return nil
-	}
-	return readError(err, 0, got, -1)
-}
-
-// readUpTo makes r.own hold at least the first n bytes of the chunk. n is at most the chunk's size.
-func (r *Reader) readUpTo(src io.ReaderAt, off int64, n int) error {
-	had := len(r.own)
-	if n <= had {
-		return nil
-	}
-	r.own = slices.Grow(r.own, n-had)[:n]
-	return readFull(src, r.own[had:], off, had, -1)
 }
 
 // readStored copies the beginning of block k of a stored chunk.

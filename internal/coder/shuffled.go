@@ -53,7 +53,7 @@ func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
 	}
 	c := cursor{b: in}
 	out := w.buf.first(r.BlockLen(k))
-	if err := w.decodeStreams(out, r, &c, r.steps.needed(len(out), n)); err != nil {
+	if err := w.decodeStreams(out, r, &c, r.steps.partOf(len(out), n)); err != nil {
 		return Shuffled{}, false, &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
 	}
 	return Shuffled{out, r.steps.planes}, true, nil

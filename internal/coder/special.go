@@ -76,7 +76,7 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([
 	if err != nil {
 		return dst, err
 	}
-	if s == Uninit && nbytes%p.cappedTypeSize() != 0 { // C-Blosc2 rejects it
+	if s == Uninit && nbytes%cappedTypeSize(p.TypeSize) != 0 { // C-Blosc2 rejects it
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
 	return p.special(dst, s, nbytes, value)
@@ -126,7 +126,7 @@ func (p *Params) special(dst []byte, s Special, nbytes int, value []byte) ([]byt
 		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, errs.ErrTooLarge)
 	}
 	h := Header{
-		Version: versionRegular, VersionLZ: 1, Flags: flagExtended, TypeSize: p.cappedTypeSize(),
+		Version: versionRegular, VersionLZ: 1, Flags: flagExtended, TypeSize: cappedTypeSize(p.TypeSize),
 		NBytes: nbytes, BlockSize: p.blockSize(nbytes), CBytes: HeaderSize, Blosc2Flags: uint8(s) << specialShift,
 	}
 	if s != Value {

@@ -21,9 +21,9 @@ type part struct {
 // whole returns the part that is all of a block of size bytes.
 func whole(size int) part { return part{1, size, size} }
 
-// of returns the number of bytes needed of a stream that holds bytes [from, to) of the block: from the start of the
-// stream up to the last byte in the part.
-func (p part) of(from, to int) int {
+// neededOf returns the number of bytes needed of a stream that holds bytes [from, to) of the block: from the start of
+// the stream up to the last byte in the part.
+func (p part) neededOf(from, to int) int {
 	to = min(to, p.planes*p.size)
 	if to <= from {
 		return 0
@@ -32,8 +32,8 @@ func (p part) of(from, to int) int {
 	return max(0, min(last+p.n, to)-from)
 }
 
-// needed returns the part of a block of size bytes from which its first n bytes can be decoded.
-func (s *steps) needed(size, n int) part {
+// partOf returns the part of a block of size bytes from which its first n bytes can be decoded.
+func (s *steps) partOf(size, n int) part {
 	if n == 0 || n < size && s.n == 0 {
 		return part{1, size, n}
 	}
@@ -78,8 +78,8 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 		return corrupt("block of %d bytes in %d streams", len(dst), streams)
 	}
 	for j := range streams {
-		out, needed := dst[j*n:(j+1)*n:(j+1)*n], p.of(j*n, (j+1)*n)
-		in, err := c.stream(out[:needed])
+		out, needed := dst[j*n:(j+1)*n:(j+1)*n], p.neededOf(j*n, (j+1)*n)
+		in, err := c.nextStream(out[:needed])
 		if err == nil && in != nil && needed > 0 {
 			err = decode(j, out, in, needed)
 		}
@@ -93,8 +93,8 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 	return nil
 }
 
-// stream returns the next stream. If it is a run, stream fills dst and returns nil.
-func (c *cursor) stream(dst []byte) ([]byte, error) {
+// nextStream returns the next stream. If it is a run, it fills dst and returns nil.
+func (c *cursor) nextStream(dst []byte) ([]byte, error) {
 	n, err := c.length()
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ func encodeVL(dst []byte, l *Layout, workers []*Worker, blocks [][]byte, offs []
 	b := builder{l: l}
 	b.begin(dst, size)
 	for k, encoded := range w.blocks {
-		b.add(k, append(b.dst, encoded...))
+		b.addBlock(k, append(b.dst, encoded...))
 	}
 	b.end()
 	return b.dst, nil

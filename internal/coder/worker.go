@@ -34,20 +34,30 @@ type Worker struct {
 	workers []*Worker
 }
 
-type cachedEncoder struct {
+// encoderKey identifies the encoders that can serve any chunk with the same parameters.
+type encoderKey struct {
 	id    codec.ID
 	level int
 	meta  uint8
 	size  int
-	enc   codec.Encoder
+}
+
+type cachedEncoder struct {
+	encoderKey
+	enc codec.Encoder
+}
+
+// decoderKey identifies the decoders that can serve any chunk with the same header fields.
+type decoderKey struct {
+	format codec.Format
+	code   uint8 // of a user codec
+	meta   uint8
+	size   int
 }
 
 type cachedDecoder struct {
-	format codec.Format
-	code   uint8
-	meta   uint8
-	size   int
-	dec    codec.Decoder
+	decoderKey
+	dec codec.Decoder
 }
 
 // decoding is the state for decoding the blocks of one opened chunk: one opening of one reader.
@@ -69,9 +79,6 @@ type encoding struct {
 
 // maxCached is the largest number of codecs that a worker keeps. Chunks of one frame rarely need more than two.
 const maxCached = 6
-
-// endChunk drops the state that serves one chunk.
-func (w *Worker) endChunk() { w.encoding, w.decoding = encoding{}, decoding{} }
 
 // itemSize returns the item size that codecs and N-dimensional filters use.
 func (w *Worker) itemSize(header int) int {
@@ -104,37 +111,26 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 
 // findEncoder returns a cached encoder, or a new one. An encoder with a dictionary serves only one chunk.
 func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
-	if l.dict != nil {
-		return w.newEncoder(l)
-	}
-	key := cachedEncoder{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.p.TypeSize)}
+	key := encoderKey{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.p.TypeSize)}
 	for i := range w.encoders {
-		e := &w.encoders[i]
-		if e.id == key.id && e.level == key.level && e.meta == key.meta && e.size == key.size {
+		if e := &w.encoders[i]; l.dict == nil && e.encoderKey == key {
 			return e.enc, nil
 		}
 	}
-	enc, err := w.newEncoder(l)
+	c, err := w.o.Plugins.encoder(key.id)
 	if err != nil {
 		return nil, err
+	}
+	enc, err := c.NewEncoder(codec.Params{Level: key.level, Meta: key.meta, TypeSize: key.size, BlockShape: w.o.BlockShape, Dict: l.dict})
+	if err != nil || l.dict != nil {
+		return enc, err
 	}
 	if len(w.encoders) == maxCached {
 		clear(w.encoders)
 		w.encoders = w.encoders[:0]
 	}
-	key.enc = enc
-	w.encoders = append(w.encoders, key)
+	w.encoders = append(w.encoders, cachedEncoder{key, enc})
 	return enc, nil
-}
-
-func (w *Worker) newEncoder(l *Layout) (codec.Encoder, error) {
-	c, err := w.o.Plugins.encoder(l.p.Codec)
-	if err != nil {
-		return nil, err
-	}
-	return c.NewEncoder(codec.Params{
-		Level: l.p.Level, Meta: l.p.CodecMeta, TypeSize: w.itemSize(l.p.TypeSize), BlockShape: w.o.BlockShape, Dict: l.dict,
-	})
 }
 
 // decoder returns the decoder for a chunk, with its optional interfaces.
@@ -156,36 +152,27 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 
 // findDecoder returns a cached decoder, or a new one. A decoder with a dictionary serves only one chunk.
 func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
-	if r.dict != nil {
-		return w.newDecoder(r)
-	}
-	key := cachedDecoder{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize)}
+	key := decoderKey{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize)}
 	if key.format == codec.FormatUser {
 		key.code = r.h.Codec
 	}
 	for i := range w.decoders {
-		d := &w.decoders[i]
-		if d.format == key.format && d.code == key.code && d.meta == key.meta && d.size == key.size {
+		if d := &w.decoders[i]; r.dict == nil && d.decoderKey == key {
 			return d.dec, nil
 		}
 	}
-	dec, err := w.newDecoder(r)
+	c, err := w.o.Plugins.codecs.ByFormat(key.format, key.code)
 	if err != nil {
 		return nil, err
+	}
+	dec, err := c.NewDecoder(codec.Params{Meta: key.meta, TypeSize: key.size, BlockShape: w.o.BlockShape, Dict: r.dict})
+	if err != nil || r.dict != nil {
+		return dec, err
 	}
 	if len(w.decoders) == maxCached {
 		clear(w.decoders)
 		w.decoders = w.decoders[:0]
 	}
-	key.dec = dec
-	w.decoders = append(w.decoders, key)
+	w.decoders = append(w.decoders, cachedDecoder{key, dec})
 	return dec, nil
-}
-
-func (w *Worker) newDecoder(r *Reader) (codec.Decoder, error) {
-	c, err := w.o.Plugins.codecs.ByFormat(r.h.Format(), r.h.Codec)
-	if err != nil {
-		return nil, err
-	}
-	return c.NewDecoder(codec.Params{Meta: r.h.CodecMeta, TypeSize: w.itemSize(r.h.TypeSize), BlockShape: w.o.BlockShape, Dict: r.dict})
 }

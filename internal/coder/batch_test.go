@@ -193,7 +193,7 @@ func TestPlanesAtOnce(t *testing.T) {
 			at := HeaderSize + i*7919%(len(b)-HeaderSize)
 			b[at] ^= byte(1 + i%255)
 			var r, other Reader
-			alone.decoders = append(alone.decoders[:0], cachedDecoder{format: codec.FormatZstd, size: 4, dec: single})
+			alone.decoders = append(alone.decoders[:0], cachedDecoder{decoderKey{format: codec.FormatZstd, size: 4}, single})
 			if w.Open(&r, b) != nil || alone.Open(&other, b) != nil {
 				continue
 			}
