@@ -114,7 +114,7 @@ func (s Set) ByFormat(f Format, code uint8) (Codec, error) {
 	}
 	for i := range builtins {
 		if b := &builtins[i]; b.format == f {
-			return s.ByID(b.id)
+			return b, nil // no user codec has a format of its own
 		}
 	}
 	return nil, fmt.Errorf("codec: stream format %d: %w", f, errs.ErrUnsupported)

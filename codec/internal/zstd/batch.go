@@ -1,5 +1,7 @@
 package zstd
 
+import "math"
+
 // batch is the state of DecodeBatch: the frames that it decodes at once.
 //
 // It decodes one frame until it reaches four streams of literals that need one look-up per symbol. Each look-up waits
@@ -37,9 +39,9 @@ func (b *batch) next(d *Decoder) error {
 	dst, src, n := b.dst[0], b.src[0], b.n[0]
 	b.dst, b.src, b.n = b.dst[1:], b.src[1:], b.n[1:]
 	if n == len(dst) {
-		return d.Decode(dst, src)
+		n = math.MaxInt
 	}
-	return d.DecodePrefix(dst, src, n)
+	return d.upTo(dst, src, n)
 }
 
 // beside decodes s as long as there are streams to decode in the same loop.

@@ -90,12 +90,7 @@ func (d *Decoder) upTo(dst, src []byte, stop int) error {
 		return errInput
 	}
 	d.stop = stop
-	err := d.decode(dst, src)
-	d.run, d.streams = run{}, streams4{} // retain no memory of the caller
-	return err
-}
-
-func (d *Decoder) decode(dst, src []byte) error {
+	defer func() { d.run, d.streams = run{}, streams4{} }() // retain no memory of the caller
 	out := 0
 	for len(src) > 0 && out < d.stop {
 		if len(src) < 4 {
