@@ -135,12 +135,13 @@ func (b *Block) Read(block []byte) error {
 
 // ReadShuffled is Read for a block that is still shuffled. If Read is faster, it does nothing and returns false.
 func (b *Block) ReadShuffled(block coder.Shuffled) bool {
+	size := block.Width()
 	switch {
-	case b.ItemSize != block.Width():
+	case b.ItemSize != size:
 		return false
 	case b.Mover != nil:
 		return b.Mover.Unshuffle(block)
-	case !b.Copy.UnshuffleIsFaster(block):
+	case !block.RowsFaster(b.Copy.Bytes()/size, b.Copy.Width/size):
 		return false
 	}
 	b.Copy.Unshuffle(b.Data, block)

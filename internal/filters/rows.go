@@ -3,6 +3,9 @@ package filters
 import (
 	"encoding/binary"
 	"math/bits"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // Rows describes runs of elements at equal distances, both in a shuffled block and in other memory. The other memory
@@ -57,7 +60,15 @@ func ShuffleRows(dst, src []byte, width int, r *Rows) {
 
 // UnshuffleRowsFaster reports whether UnshuffleRows is faster than [Unshuffle] and copying rows of length elements, if
 // all elements of a block are needed. If few elements are needed, UnshuffleRows is always faster.
-func UnshuffleRowsFaster(width, length int) bool { return unshuffleRowsFaster(width, length) }
+func UnshuffleRowsFaster(width, length int) bool {
+	switch {
+	case !cpu.Has(vectorLevel):
+		return length >= rowsGeneric
+	case width == 2 || width == 4 || width == 8:
+		return length >= rowsLeast
+	}
+	return width == 16 && length >= vectorElements
+}
 
 // ShuffleRowsFaster reports whether ShuffleRows is faster than copying all rows of a block, of length elements each,
 // and [Shuffle].
@@ -144,6 +155,46 @@ func shuffleEach(dst, src []byte, width, n int, r *Rows) {
 				dst[k+j*n] = x
 			}
 			s += width
+		}
+	}
+}
+
+// scatterRows does UnshuffleRows for rows of at least vectorElements elements, of a width without gaps in vectors. It
+// writes the elements left at the end of a row together with elements before them, which it writes again.
+func scatterRows(dst, src []byte, width, n int, r *Rows) {
+	d, s := r.At, r.Block
+	for range r.N {
+		row := dst[d : d+r.Len*width]
+		if scatterVector(row, width, src[s:], n, width, r.Len) < r.Len {
+			at := r.Len - vectorElements
+			scatterVector(row[at*width:], width, src[s+at:], n, width, vectorElements)
+		}
+		d, s = d+r.Step, s+r.BlockStep
+	}
+}
+
+// raceScatterRows reports the reads and writes of a kernel of UnshuffleRows to the race detector.
+func raceScatterRows(dst, src []byte, width, n int, r *Rows) {
+	if race.Enabled {
+		raceRows(src, dst, width, n, r, race.Read, race.Write)
+	}
+}
+
+// raceGatherRows reports the reads and writes of a kernel of ShuffleRows to the race detector.
+func raceGatherRows(dst, src []byte, width, n int, r *Rows) {
+	if race.Enabled {
+		raceRows(dst, src, width, n, r, race.Write, race.Read)
+	}
+}
+
+// raceRows calls ofBlock for the bytes of rows in each plane of the block, and ofOther for the rows in the other
+// memory.
+func raceRows(block, other []byte, width, n int, r *Rows, ofBlock, ofOther func([]byte)) {
+	for i := range r.N {
+		b, o := r.Block+i*r.BlockStep, r.At+i*r.Step
+		ofOther(other[o : o+r.Len*width])
+		for j := range width {
+			ofBlock(block[b+j*n:][:r.Len])
 		}
 	}
 }

@@ -20,12 +20,6 @@ func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
 	}
 }
 
-// UnshuffleIsFaster reports whether Unshuffle is faster than unshuffling the whole block before Run.
-func (c *Copy) UnshuffleIsFaster(block coder.Shuffled) bool {
-	size := block.Width()
-	return block.RowsFaster(c.Bytes()/size, c.Width/size)
-}
-
 // Shuffle is Run into a shuffled block, and sets the other items of the block to zero. Rows and destination steps must
 // be whole items of the block. If it is faster to Run and then shuffle the whole block, Shuffle does nothing and
 // returns false.
