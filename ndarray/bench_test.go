@@ -254,14 +254,14 @@ func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
 		if err := a.ReadBytes(ctx, raw); err != nil {
 			b.Fatal(err)
 		}
-		c, err := converterOf[T](a.DType(), convert.Reading)
+		c, err := readerOf[T](a.DType())
 		if err != nil || c.Direct {
 			b.Skip("this type does not match the dtype: ", err)
 		}
 		b.SetBytes(size)
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := decodeItems(ctx, c, a, data, raw); err != nil {
+			if err := decodeItems(ctx, c.Converter, a, data, raw); err != nil {
 				b.Fatal(err)
 			}
 		}

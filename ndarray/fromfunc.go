@@ -128,7 +128,7 @@ func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 // The error wraps ErrType, or is an error of f, of Create or of reading.
 func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, in Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType(), convert.Reading)
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		return nil, err
 	}
@@ -146,7 +146,7 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		}
 		defer scratch.Put(in)
 		in.Box, in.Inner = t.Box, t.Box
-		if err := readTile(ctx, h, r, c, in); err != nil {
+		if err := readTile(ctx, h, r, c.Converter, in); err != nil {
 			return err
 		}
 		return f(t.Items, in.Tile)

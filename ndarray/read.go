@@ -21,11 +21,12 @@ import (
 // errors.ErrUnsupported, ErrTooLarge or fs.ErrClosed, or is the error of ctx. After an error the contents of dst are
 // undefined.
 func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
-	return a.readBytes(task.Context(ctx), nil, dst, sel)
+	return a.readBytes(task.Context(ctx), nil, nil, dst, sel)
 }
 
-// readBytes reads a selection of the array, or of a view of it if m is not nil.
-func (a *Array) readBytes(ctx context.Context, m *selection.Mapping, dst []byte, sel []Index) error {
+// readBytes reads a selection of the array, or of a view of it if m is not nil. Unless c is nil, dst is the memory of
+// values, to which c converts the items.
+func (a *Array) readBytes(ctx context.Context, m *selection.Mapping, c *valueReader, dst []byte, sel []Index) error {
 	v, st, err := a.view(ctx)
 	if err != nil {
 		return err
@@ -35,10 +36,24 @@ func (a *Array) readBytes(ctx context.Context, m *selection.Mapping, dst []byte,
 	if err != nil {
 		return err
 	}
+	if c != nil {
+		size = c.ValueSize
+	}
 	if err := checkBuffer(len(dst), &s, size); err != nil {
 		return err
 	}
-	return a.readSelection(ctx, v, st, m, &s, sel, dst)
+	if c == nil || c.Cast.None() {
+		return a.readSelection(ctx, v, st, m, &s, sel, dst)
+	}
+	if c.Direct && len(dst) <= smallCast {
+		err := a.readSelection(ctx, v, st, m, &s, sel, dst)
+		if err == nil {
+			c.Cast.Run(dst, dst)
+		}
+		return err
+	}
+	var with selection.Mapping
+	return a.readSelection(ctx, v, st, c.mapping(&with, a, st, m), &s, sel, dst)
 }
 
 // resolve applies indexes to the array, or to a view of it if m is not nil. It also returns the size of the items.
@@ -100,7 +115,7 @@ func (a *Array) readSelection(ctx context.Context, v engine.View, st *state, m *
 		return a.readLists(ctx, v, st, m, s, sel, dst)
 	}
 	r := a.reading()
-	r.prepare(st, m, s)
+	r.plan = newPlan(st, m, s)
 	err := r.run(ctx, v, dst)
 	a.reads.Put(r)
 	return err
@@ -133,7 +148,7 @@ func (a *Array) readItem(ctx context.Context, m *selection.Mapping, c *valueRead
 	if !swap {
 		m = c.mapping(&with, a, st, m)
 	}
-	r.prepare(st, m, &s)
+	r.plan = newPlan(st, m, &s)
 	err = r.run(ctx, v, r.item)
 	if swap {
 		c.Cast.Run(r.item, r.item)
@@ -151,15 +166,14 @@ func (a *Array) reading() *reading {
 	return &reading{path: a.f.Path()}
 }
 
-// prepare plans the read of a selection of the array, or of a view of it if m is not nil.
-func (r *reading) prepare(st *state, m *selection.Mapping, s *selection.Selection) {
+// newPlan plans the read or write of a selection of the array, or of a view of it if m is not nil.
+func newPlan(st *state, m *selection.Mapping, s *selection.Selection) selection.Plan {
 	if m == nil {
-		r.plan = selection.NewPlan(st.geo, s)
-		return
+		return selection.NewPlan(st.geo, s)
 	}
 	var stride grid.Dims
 	s.Strides(&stride)
-	r.plan = m.Plan(st.geo, &s.Axes, &stride)
+	return m.Plan(st.geo, &s.Axes, &stride)
 }
 
 // run reads the planned selection into dst.

@@ -117,7 +117,7 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 			}
 			continue
 		}
-		if err := a.write(ctx, b, wide, &s, &writing{src: make([]byte, a.itemSize), one: true}); err != nil {
+		if err := a.writeSelection(ctx, b, wide, nil, &s, &writing{src: make([]byte, a.itemSize), one: true}); err != nil {
 			return err
 		}
 	}
@@ -327,5 +327,5 @@ func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) 
 	}
 	s := selection.WholeAxes(next.rec.Shape)
 	s.Cut(axis, was.rec.Shape[axis], next.rec.Shape[axis])
-	return b.a.write(ctx, b.b, next, &s, &writing{src: data})
+	return b.a.writeSelection(ctx, b.b, next, nil, &s, &writing{src: data})
 }

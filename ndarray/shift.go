@@ -193,7 +193,7 @@ func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 	if err := x.read(ctx, &s, after, hi[x.axis], x.by, &stride, (after-lo[x.axis])*stride[x.axis]); err != nil {
 		return err
 	}
-	return a.write(ctx, x.b.b, x.new, &s, &writing{src: x.buf})
+	return a.writeSelection(ctx, x.b.b, x.new, nil, &s, &writing{src: x.buf})
 }
 
 // zeros reports whether the old items that read would read lie in special chunks of zeros.

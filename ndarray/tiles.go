@@ -78,7 +78,7 @@ func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
 // ErrType, or is an error of Read or of the boxes.
 func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T], error] {
 	ctx = task.Context(ctx)
-	c, err := converterOf[T](r.DType(), convert.Reading)
+	c, err := readerOf[T](r.DType())
 	if err != nil {
 		boxes.err = err
 	}
@@ -86,7 +86,7 @@ func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T],
 		if _, err := limited(r, t.Box.Size(), c.ValueSize); err != nil {
 			return err
 		}
-		return readTile(ctx, h, r, c, t)
+		return readTile(ctx, h, r, c.Converter, t)
 	})
 }
 

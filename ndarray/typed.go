@@ -107,13 +107,13 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	}
 	a, m := r.source()
 	if c.inPlace() {
-		return inItems(a.readValues(ctx, m, &c, convert.Bytes(dst), sel))
+		return inItems(a.readBytes(ctx, m, &c, convert.Bytes(dst), sel))
 	}
 	b, err := a.makeStored(len(dst), r.DType().Size)
 	if err != nil {
 		return err
 	}
-	if err := a.readBytes(ctx, m, b, sel); err != nil {
+	if err := a.readBytes(ctx, m, nil, b, sel); err != nil {
 		return inItems(err)
 	}
 	return decodeItems(ctx, c.Converter, r, dst, b)
@@ -211,7 +211,7 @@ func newTypedLayout[T any](ctx context.Context, name string, shape []int64, o *C
 	if err != nil {
 		return nil, nil, err
 	}
-	c, err := converterOf[T](d, convert.Writing)
+	c, err := goTypes.Converter(d, reflect.TypeFor[T](), convert.Writing)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -231,11 +231,6 @@ func (e *encoder[T]) encode(dst []byte, values []T, first int) error {
 	}
 	clear(dst)
 	return e.c.Encode(convert.ValuesOf(values), dst, e.d.Size, first)
-}
-
-// converterOf returns the converter of items of a dtype and values of type T, for one direction.
-func converterOf[T any](d DType, way convert.Direction) (convert.Converter, error) {
-	return goTypes.Converter(d, reflect.TypeFor[T](), way)
 }
 
 // makeItems returns memory for n items.
@@ -278,7 +273,7 @@ func concurrencyOf(x interface {
 
 // encodeItems returns values as items of a dtype, in new memory, or in the memory of data if the bytes are the same.
 func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T) ([]byte, error) {
-	c, err := converterOf[T](d, convert.Writing)
+	c, err := goTypes.Converter(d, reflect.TypeFor[T](), convert.Writing)
 	switch {
 	case err != nil:
 		return nil, err
@@ -367,7 +362,7 @@ type valueReader struct {
 // readerOf returns the valueReader of items of a dtype and values of type T. It returns ErrType if values cannot hold
 // all items.
 func readerOf[T any](d meta.DType) (valueReader, error) {
-	c, err := converterOf[T](d, convert.Reading)
+	c, err := goTypes.Converter(d, reflect.TypeFor[T](), convert.Reading)
 	return valueReader{Converter: c, memory: meta.DType{Kind: 'V', Order: '|', Size: c.ValueSize}}, err
 }
 
@@ -393,34 +388,6 @@ func (c *valueReader) mapping(with *selection.Mapping, a *Array, st *state, m *s
 // have the size of items. Such a read may decode straight to dst, or unshuffle single items of a list. Larger reads
 // convert each block on its way to dst, in parallel.
 const smallCast = 64 << 10
-
-// readValues reads a selection into the memory of values.
-func (a *Array) readValues(ctx context.Context, m *selection.Mapping, c *valueReader, dst []byte, sel []Index) error {
-	if c.Cast.None() {
-		return a.readBytes(ctx, m, dst, sel)
-	}
-	if c.Direct && len(dst) <= smallCast {
-		err := a.readBytes(ctx, m, dst, sel)
-		if err == nil {
-			c.Cast.Run(dst, dst)
-		}
-		return err
-	}
-	v, st, err := a.view(ctx)
-	if err != nil {
-		return err
-	}
-	defer v.Release()
-	s, _, err := a.resolve(st, m, sel)
-	if err != nil {
-		return err
-	}
-	if err := checkBuffer(len(dst), &s, c.ValueSize); err != nil {
-		return err
-	}
-	var with selection.Mapping
-	return a.readSelection(ctx, v, st, c.mapping(&with, a, st, m), &s, sel, dst)
-}
 
 // cast adds a conversion of the items of m to another dtype. The zero Loop means that they are the same.
 func cast(m *selection.Mapping, to meta.DType, f numbers.Loop) {

@@ -425,7 +425,7 @@ func TestDirectStructs(t *testing.T) {
 		N    [4]int32
 	}
 	d := DTypeOf[point]()
-	c, err := converterOf[point](d, convert.Writing)
+	c, err := goTypes.Converter(d, reflect.TypeFor[point](), convert.Writing)
 	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 	if err != nil || c.Direct != little {
 		t.Errorf("direct %v, %v", c.Direct, err)

@@ -57,14 +57,14 @@ func (v *View) SelectionShape(sel ...Index) ([]int64, error) {
 // ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
 // selected items times DType().Size. See Array.ReadBytes.
 func (v *View) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
-	return v.a.readBytes(task.Context(ctx), &v.m, dst, sel)
+	return v.a.readBytes(task.Context(ctx), &v.m, nil, dst, sel)
 }
 
 // WriteBytes writes src to a selection of the view, and so to the array, in one commit. If the items of the view are
 // parts of items, such as a field, the other parts keep their values. It returns ErrReadOnly for a view that repeats
 // items, such as one of BroadcastTo. See Array.WriteBytes.
 func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
-	return v.a.writeView(task.Context(ctx), &v.m, src, false, sel)
+	return v.write(task.Context(ctx), src, false, sel)
 }
 
 // FillBytes writes one item of DType().Size bytes to all items of a selection, in one commit. See WriteBytes.
@@ -73,7 +73,7 @@ func (v *View) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	if len(item) != v.m.Dtype.Size {
 		return fmt.Errorf("ndarray: %w: item has %d bytes, want %d", ErrShape, len(item), v.m.Dtype.Size)
 	}
-	return v.a.writeView(ctx, &v.m, item, true, sel)
+	return v.write(ctx, item, true, sel)
 }
 
 // CreateOptions returns the options for creating an array like the view: the codecs of the array, the compression
@@ -138,37 +138,15 @@ func (o *CreateOptions) recast(sameKind bool) {
 
 func (v *View) source() (*Array, *selection.Mapping) { return v.a, &v.m }
 
-// writeView writes data to a selection of a view. If one is set, data is one item, which is written to every selected
-// item.
-func (a *Array) writeView(ctx context.Context, m *selection.Mapping, data []byte, one bool, sel []Index) error {
-	if m.Repeats() {
+// write is Batch.write in a batch of its own.
+func (v *View) write(ctx context.Context, src []byte, one bool, sel []Index) error {
+	if v.m.Repeats() {
 		return fmt.Errorf("ndarray: %w: the view repeats items", ErrReadOnly)
 	}
-	if !m.Convert.None() {
+	if !v.m.Convert.None() {
 		return fmt.Errorf("ndarray: %w: the view converts items", ErrReadOnly)
 	}
-	return a.edit(ctx, func(b *Batch) error {
-		st := b.st
-		s, size, err := a.resolve(st, m, sel)
-		if err != nil {
-			return err
-		}
-		if !one {
-			if err := checkBuffer(len(data), &s, size); err != nil {
-				return err
-			}
-		}
-		if s.Items == 0 {
-			return ctx.Err()
-		}
-		if s.ListAxes.Lists > 0 {
-			return a.writeLists(ctx, b.b, st, m, &s, sel, &listWriting{src: data, one: one})
-		}
-		var stride grid.Dims
-		s.Strides(&stride)
-		w := &writing{plan: m.Plan(st.geo, &s.Axes, &stride), src: data, one: one}
-		return a.encode(ctx, b.b, st, w, w.size())
-	})
+	return v.a.edit(ctx, func(b *Batch) error { return b.write(ctx, &v.m, src, one, sel) })
 }
 
 // view returns a view of r whose mapping is the result of change.

@@ -21,21 +21,7 @@ func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 
 // WriteBytes writes src to a selection. See Array.WriteBytes.
 func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
-	ctx = task.Context(ctx)
-	if err := b.refresh(); err != nil {
-		return err
-	}
-	s, err := selection.Resolve(b.st.rec.Shape, sel)
-	if err != nil {
-		return err
-	}
-	if err := checkBuffer(len(src), &s, b.a.itemSize); err != nil {
-		return err
-	}
-	if s.ListAxes.Lists > 0 {
-		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: src}))
-	}
-	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: src}))
+	return b.write(task.Context(ctx), nil, src, false, sel)
 }
 
 // FillBytes writes one item of DType().Size bytes to all items of a selection, in one commit. See WriteBytes.
@@ -45,29 +31,39 @@ func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error 
 
 // FillBytes writes one item to all items of a selection. See Array.FillBytes.
 func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
-	ctx = task.Context(ctx)
 	if len(item) != b.a.itemSize {
 		return fmt.Errorf("ndarray: %w: item has %d bytes, want %d", ErrShape, len(item), b.a.itemSize)
 	}
+	return b.write(task.Context(ctx), nil, item, true, sel)
+}
+
+// write writes src to a selection of the array, or of a view of it if m is not nil. If one is set, src is one item,
+// which is written to every selected item.
+func (b *Batch) write(ctx context.Context, m *selection.Mapping, src []byte, one bool, sel []Index) error {
 	if err := b.refresh(); err != nil {
 		return err
 	}
-	s, err := selection.Resolve(b.st.rec.Shape, sel)
+	s, size, err := b.a.resolve(b.st, m, sel)
 	if err != nil {
 		return err
 	}
-	if s.ListAxes.Lists > 0 {
-		return b.fail(b.a.writeLists(ctx, b.b, b.st, nil, &s, sel, &listWriting{src: item, one: true}))
+	if !one {
+		if err := checkBuffer(len(src), &s, size); err != nil {
+			return err
+		}
 	}
-	return b.fail(b.a.write(ctx, b.b, b.st, &s, &writing{src: item, one: true}))
+	if s.ListAxes.Lists > 0 {
+		return b.fail(b.a.writeLists(ctx, b.b, b.st, m, &s, sel, &listWriting{src: src, one: one}))
+	}
+	return b.fail(b.a.writeSelection(ctx, b.b, b.st, m, &s, &writing{src: src, one: one}))
 }
 
-// write encodes the chunks that hold items of a selection.
-func (a *Array) write(ctx context.Context, b *frame.Batch, st *state, s *selection.Selection, w *writing) error {
+// writeSelection encodes the chunks that hold items of a selection of the array, or of a view of it if m is not nil.
+func (a *Array) writeSelection(ctx context.Context, b *frame.Batch, st *state, m *selection.Mapping, s *selection.Selection, w *writing) error {
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	w.plan = selection.NewPlan(st.geo, s)
+	w.plan = newPlan(st, m, s)
 	return a.encode(ctx, b, st, w, w.size())
 }
 

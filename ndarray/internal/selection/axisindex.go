@@ -42,7 +42,7 @@ type Span struct{ Start, Stop, Step int64 }
 func (Point) index() {}
 func (Span) index()  {}
 
-// along selects one item. A negative position counts from the end of the axis.
+// along selects one item and drops the axis. A negative position counts from the end of the axis.
 func (p Point) along(axis int, n int64) (AxisSelection, error) {
 	at := int64(p)
 	if at < 0 {
@@ -51,7 +51,7 @@ func (p Point) along(axis int, n int64) (AxisSelection, error) {
 	if at < 0 || at >= n {
 		return AxisSelection{}, fmt.Errorf("%d is out of range for axis %d of length %d", int64(p), axis, n)
 	}
-	return AxisSelection{Start: at, Step: 1, Count: 1}, nil
+	return AxisSelection{Start: at, Step: 1, Count: 1, dropped: true}, nil
 }
 
 // along selects a slice by Python's rules: a negative start or stop counts from the end of the axis, then both are

@@ -61,7 +61,9 @@ func (p *ListPlan) AppendBlocks(dst []int32, c *ListPart) []int32 {
 			if end < 0 {
 				first = int32(block)
 			} else {
-				dst = appendSums(dst, n, int32(block))
+				for _, x := range dst[:n] {
+					dst = append(dst, x+int32(block))
+				}
 			}
 			end = c.base[i] + (block+1)*g.BlockBytes
 		}

@@ -138,20 +138,14 @@ func (p *Plan) appendAxis(dst []int32, c *ChunkPart, axis int) []int32 {
 		if k == c.Lo[axis] {
 			first = block
 		} else {
-			dst = appendSums(dst, n, block)
+			for _, x := range dst[:n] {
+				dst = append(dst, x+block)
+			}
 		}
 		k = a.below(c.Origin[axis] + (coord+1)*size)
 	}
 	for i := range dst[:n] {
 		dst[i] += first
-	}
-	return dst
-}
-
-// appendSums appends the first n numbers of dst, each increased by x.
-func appendSums(dst []int32, n int, x int32) []int32 {
-	for _, y := range dst[:n] {
-		dst = append(dst, x+y)
 	}
 	return dst
 }

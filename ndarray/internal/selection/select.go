@@ -62,7 +62,7 @@ const MaxResultDims = 64
 // inside the axis. Step is 1 if there are fewer than two items. Start is undefined if there are no items.
 type AxisSelection struct {
 	Start, Step, Count int64
-	dropped            bool // not an axis of the result, because of At
+	dropped            bool // not an axis of the result, because of a Point
 }
 
 // Selection is a resolved selection.
@@ -213,7 +213,7 @@ func (s *Selection) apply(axis int, n int64, x Index) error {
 	if err != nil {
 		return err
 	}
-	if a.dropped, _ = oneAxis(x); !a.dropped {
+	if !a.dropped {
 		s.push(a.Count)
 	}
 	s.Axes[axis] = a
