@@ -80,7 +80,7 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 		if err != nil {
 			return nil, errs.SeeURL(name, err)
 		}
-		if f, err = f.openKind(ctx, fi.IsDir(), p == placeEdit); err == nil {
+		if f, err = f.openFileOrDir(ctx, fi.IsDir(), p == placeEdit); err == nil {
 			return f, nil
 		}
 		now, e := sys.Stat(strings.TrimPrefix(name, "file://"))
@@ -93,26 +93,39 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 	}
 }
 
-// openKind opens the frame in a file, or in a directory.
-func (f *Frame) openKind(ctx context.Context, isDir, write bool) (_ *Frame, err error) {
+// openFileOrDir opens the frame in a file, or in a directory. With Locking, no process edits it during that time.
+func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (_ *Frame, err error) {
 	var r storage.Root
+	var l *storage.Lock // nil without Locking
+	defer func() {
+		if err == nil {
+			return
+		}
+		l.Close()
+		if r != nil {
+			r.Close()
+		}
+	}()
 	if isDir {
 		if r, err = f.sys.OpenRoot(f.path); err != nil {
 			return nil, err
 		}
 	}
-	var l *storage.Lock
 	if f.opts.Locking {
-		l, err = storage.OpenLock(f.sys, f.path, r, write)
+		if l, err = storage.OpenLock(f.sys, f.path, r, write); err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		f, err = f.openLocked(ctx, r, write, l)
+	if err := l.Begin(ctx, write); err != nil {
+		return nil, err
+	}
+	defer l.End()
+	if isDir {
+		f, err = f.openSparse(ctx, r, write)
+	} else {
+		f, err = f.openFile(ctx, write)
 	}
 	if err != nil {
-		l.Close()
-		if r != nil {
-			r.Close()
-		}
 		return nil, err
 	}
 	if f.lock = l; write {
@@ -121,15 +134,8 @@ func (f *Frame) openKind(ctx context.Context, isDir, write bool) (_ *Frame, err 
 	return f, nil
 }
 
-// openLocked opens a frame while no process edits it, if l is not nil.
-func (f *Frame) openLocked(ctx context.Context, r storage.Root, write bool, l *storage.Lock) (*Frame, error) {
-	if err := l.Begin(ctx, write); err != nil {
-		return nil, err
-	}
-	defer l.End()
-	if r != nil {
-		return f.openSparse(ctx, r, write)
-	}
+// openFile opens the frame in a file.
+func (f *Frame) openFile(ctx context.Context, write bool) (*Frame, error) {
 	st, err := storage.OpenFile(f.sys, f.path, write)
 	if err != nil {
 		return nil, err
