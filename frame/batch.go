@@ -96,8 +96,8 @@ func (b *Batch) list() []entry {
 	return b.next.index.list
 }
 
-// add inserts a chunk before chunk i of the index, or after the last.
-func (b *Batch) add(i int, p location) {
+// addEntry inserts a chunk before chunk i of the index, or after the last.
+func (b *Batch) addEntry(i int, p location) {
 	x := &b.next.index
 	if i == x.n {
 		checksums := b.next.chunkChecksums()
@@ -114,8 +114,8 @@ func (b *Batch) add(i int, p location) {
 	*x = newIndex(list, x.checksums)
 }
 
-// set replaces chunk i of the index.
-func (b *Batch) set(i int, p location) {
+// setEntry replaces chunk i of the index.
+func (b *Batch) setEntry(i int, p location) {
 	b.list()[i] = p.e
 	if checksums := b.next.index.checksums; checksums != nil {
 		checksums[i] = p.sum
@@ -232,7 +232,7 @@ func (b *Batch) release(i int) error {
 	}
 	returned := false
 	defer b.failUnless(&returned)
-	h, err := b.f.chunkHeader(context.Background(), b.next, i)
+	h, err := b.f.chunkHeader(b.next.src, b.next, i)
 	if err == nil {
 		b.free(e, int64(h.CBytes))
 	}
@@ -244,18 +244,18 @@ func (b *Batch) release(i int) error {
 // special values. If c decodes to more bytes than the frame's chunk size, or the last chunk is shorter than that size,
 // the frame becomes one with chunks of variable size. Errors are ErrCorrupt, ErrParam, ErrTooLarge or those of writing.
 func (b *Batch) AppendRaw(ctx context.Context, c []byte) error {
-	return b.do(ctx, func(context.Context) error { return b.insertBuilt(b.next.index.n, c, nil) })
+	return b.do(ctx, func(context.Context) error { return b.insertChunk(b.next.index.n, c, nil) })
 }
 
 // InsertRaw inserts the encoded chunk c before chunk i, or at the end if i is NumChunks. It returns ErrBounds if i is
 // not in this range. A chunk that is not the last and has another decoded size than the others makes the frame one with
 // chunks of variable size. See AppendRaw.
 func (b *Batch) InsertRaw(ctx context.Context, i int, c []byte) error {
-	return b.do(ctx, func(context.Context) error { return b.insertBuilt(i, c, nil) })
+	return b.do(ctx, func(context.Context) error { return b.insertChunk(i, c, nil) })
 }
 
-// insertBuilt is InsertRaw for a chunk whose header may be known.
-func (b *Batch) insertBuilt(i int, c []byte, built *coder.Header) error {
+// insertChunk is InsertRaw for a chunk whose header may be known.
+func (b *Batch) insertChunk(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n); err != nil {
 		return err
@@ -264,11 +264,11 @@ func (b *Batch) insertBuilt(i int, c []byte, built *coder.Header) error {
 	if err != nil {
 		return err
 	}
-	return b.insert(i, &h, func() (location, error) { return b.store(c, &h) })
+	return b.insertWith(i, &h, func() (location, error) { return b.store(c, &h) })
 }
 
-// insert adds a chunk, whose header was examined, before chunk i. It calls store if the chunk fits.
-func (b *Batch) insert(i int, h *coder.Header, store func() (location, error)) error {
+// insertWith adds a chunk, whose header was examined, before chunk i. It calls store if the chunk fits.
+func (b *Batch) insertWith(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	if err := b.fit(size, i == b.next.index.n, true); err != nil {
 		return b.fail(err)
@@ -277,18 +277,18 @@ func (b *Batch) insert(i int, h *coder.Header, store func() (location, error)) e
 	if err != nil {
 		return b.fail(err)
 	}
-	b.add(i, p)
+	b.addEntry(i, p)
 	b.next.nbytes += size
 	return nil
 }
 
 // UpdateRaw replaces chunk i with the encoded chunk c. It returns ErrBounds if there is no chunk i. See InsertRaw.
 func (b *Batch) UpdateRaw(ctx context.Context, i int, c []byte) error {
-	return b.do(ctx, func(context.Context) error { return b.updateBuilt(i, c, nil) })
+	return b.do(ctx, func(context.Context) error { return b.replaceChunk(i, c, nil) })
 }
 
-// updateBuilt is UpdateRaw for a chunk whose header may be known.
-func (b *Batch) updateBuilt(i int, c []byte, built *coder.Header) error {
+// replaceChunk is UpdateRaw for a chunk whose header may be known.
+func (b *Batch) replaceChunk(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
 	if err := b.check(i, n-1); err != nil {
 		return err
@@ -297,11 +297,11 @@ func (b *Batch) updateBuilt(i int, c []byte, built *coder.Header) error {
 	if err != nil {
 		return err
 	}
-	return b.update(i, &h, func() (location, error) { return b.store(c, &h) })
+	return b.replaceWith(i, &h, func() (location, error) { return b.store(c, &h) })
 }
 
-// update replaces chunk i with a chunk whose header was examined. It calls store if the chunk fits.
-func (b *Batch) update(i int, h *coder.Header, store func() (location, error)) error {
+// replaceWith replaces chunk i with a chunk whose header was examined. It calls store if the chunk fits.
+func (b *Batch) replaceWith(i int, h *coder.Header, store func() (location, error)) error {
 	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
 	if err != nil {
@@ -317,7 +317,7 @@ func (b *Batch) update(i int, h *coder.Header, store func() (location, error)) e
 	if err := b.release(i); err != nil {
 		return b.fail(err)
 	}
-	b.set(i, p)
+	b.setEntry(i, p)
 	b.next.nbytes += size - old
 	return nil
 }
@@ -399,7 +399,7 @@ func (b *Batch) chunkSize(i int) (int64, error) {
 	if n := b.next.chunkLen(i); n >= 0 {
 		return n, nil
 	}
-	h, err := b.f.chunkHeader(context.Background(), b.next, i)
+	h, err := b.f.chunkHeader(b.next.src, b.next, i)
 	return int64(h.NBytes), err
 }
 
@@ -439,7 +439,7 @@ func (b *Batch) makeVariable() error {
 			continue
 		}
 		s.chunkSize = size
-		h, err := b.f.chunkHeader(context.Background(), s, i)
+		h, err := b.f.chunkHeader(s.src, s, i)
 		s.chunkSize = 0
 		if err != nil {
 			return err
@@ -455,7 +455,7 @@ func (b *Batch) makeVariable() error {
 		if err != nil {
 			return err
 		}
-		b.set(i, p)
+		b.setEntry(i, p)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func checkTable(t *testing.T, f *Frame) {
 			}
 			continue
 		}
-		raw, err := f.rawChunk(t.Context(), nil, s, i)
+		raw, err := f.rawChunk(s.src, nil, s, i)
 		must(t, err)
 		var r coder.Reader
 		_, err = r.Locate(raw, int64(len(raw)))

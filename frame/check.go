@@ -121,22 +121,6 @@ func (f *Frame) checkChecksum(s *snapshot, i int, b []byte) error {
 	return f.chunkError(s, i, ErrChecksum)
 }
 
-// mustCheck reports whether chunk i must be compared with its checksum when it is opened. A chunk that is read in part
-// is compared only once per state.
-func (f *Frame) mustCheck(s *snapshot, i int, want float64) bool {
-	if !f.opts.Verify || s.index.checksums == nil {
-		return false
-	}
-	return want >= 0.5 || s.draft || s.marks()[i/32].Load()&(1<<(i%32)) == 0
-}
-
-// noteChecked records that chunk i matches its checksum.
-func (f *Frame) noteChecked(s *snapshot, i int) {
-	if !s.draft {
-		s.marks()[i/32].Or(1 << (i % 32))
-	}
-}
-
 // noChecksums is the error for a frame without the checksums that OpenOptions.RequireChecksums asks for.
 type noChecksums struct{}
 

@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -107,13 +106,8 @@ func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
 	return c
 }
 
-// chunkHeader reads the header of chunk i, or makes the header of a special entry.
-func (f *Frame) chunkHeader(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
-	return f.headerFrom(storage.Bind(ctx, s.src), s, i)
-}
-
-// headerFrom is chunkHeader from a reader of the bytes of s.
-func (f *Frame) headerFrom(from io.ReaderAt, s *snapshot, i int) (_ coder.Header, err error) {
+// chunkHeader reads the header of chunk i, or makes the header of a special entry. from reads the bytes of s.
+func (f *Frame) chunkHeader(from io.ReaderAt, s *snapshot, i int) (_ coder.Header, err error) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
@@ -129,15 +123,9 @@ func (f *Frame) headerFrom(from io.ReaderAt, s *snapshot, i int) (_ coder.Header
 		return coder.Header{}, f.chunkError(s, i, err)
 	}
 	defer closeSource(src.close)
-	b := src.mem
-	if b == nil {
-		if b, err = storage.ReadAll(src.at, src.off, min(coder.HeaderSize, src.size)); err != nil {
-			return coder.Header{}, f.chunkError(s, i, err)
-		}
-	}
-	h, err := coder.ParseHeader(b, src.size)
+	h, err := src.header()
 	if err == nil {
-		err = s.checkChunk(i, &h)
+		err = s.checkSize(i, &h)
 	}
 	if err != nil {
 		return h, f.chunkError(s, i, err)
@@ -161,13 +149,8 @@ func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err erro
 	return nil, f.chunkError(s, i, err)
 }
 
-// rawChunk appends the stored bytes of chunk i to dst.
-func (f *Frame) rawChunk(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
-	return f.rawFrom(storage.Bind(ctx, s.src), dst, s, i)
-}
-
-// rawFrom is rawChunk from a reader of the bytes of s.
-func (f *Frame) rawFrom(from io.ReaderAt, dst []byte, s *snapshot, i int) (out []byte, err error) {
+// rawChunk appends the stored bytes of chunk i to dst. from reads the bytes of s.
+func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out []byte, err error) {
 	out = dst // if recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
@@ -176,7 +159,7 @@ func (f *Frame) rawFrom(from io.ReaderAt, dst []byte, s *snapshot, i int) (out [
 		b, err := f.specialChunk(s, i, special, err)
 		return append(dst, b...), err
 	}
-	h, err := f.headerFrom(from, s, i)
+	h, err := f.chunkHeader(from, s, i)
 	if err != nil {
 		return dst, err
 	}
@@ -232,7 +215,7 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 		err = w.OpenAt(r, src.at, src.off, src.size, src.guess, want)
 	}
 	if err == nil {
-		err = s.checkChunk(i, r.Header())
+		err = s.checkSize(i, r.Header())
 	}
 	if err == nil && check {
 		sum := uint32(0)
@@ -253,4 +236,20 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 		return nil, f.chunkError(s, i, err)
 	}
 	return src.close, nil
+}
+
+// mustCheck reports whether chunk i must be compared with its checksum when it is opened. A chunk that is read in part
+// is compared only once per state.
+func (f *Frame) mustCheck(s *snapshot, i int, want float64) bool {
+	if !f.opts.Verify || s.index.checksums == nil {
+		return false
+	}
+	return want >= 0.5 || s.draft || s.marks()[i/32].Load()&(1<<(i%32)) == 0
+}
+
+// noteChecked records that chunk i matches its checksum.
+func (f *Frame) noteChecked(s *snapshot, i int) {
+	if !s.draft {
+		s.marks()[i/32].Or(1 << (i % 32))
+	}
 }

@@ -146,7 +146,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 		if _, c.shared = old.index.storedEntries(); c.shared {
 			moved = make(map[entry]entry, len(list))
 		}
-		chunks := f.once(ctx, old)
+		chunks := f.distinctChunks(ctx, old)
 		var buf []byte
 		for i, e := range list {
 			if err := ctx.Err(); err != nil {
@@ -338,7 +338,7 @@ func (c *contiguousForm) place(ctx context.Context, next *snapshot) (index, erro
 	if _, shared := s.index.storedEntries(); shared {
 		moved = make(map[entry]entry, len(list))
 	}
-	chunks := f.once(ctx, s)
+	chunks := f.distinctChunks(ctx, s)
 	most, kept := int64(keptBytes), int64(0)
 	if limit := f.opts.MaxBytes; limit > 0 {
 		most = min(most, limit)

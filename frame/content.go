@@ -74,14 +74,14 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 	r := &rangePlan{s: s, dst: dst, off: off}
 	if s.chunkSize > 0 {
 		r.chunk = int(off / int64(s.chunkSize))
-		return f.decode(ctx, s, nil, r, r.blocks(), 0)
+		return f.decodePlan(ctx, s, nil, r, r.blocks(), 0)
 	}
 	var err error
 	if r.ends, err = f.chunkEnds(ctx, s); err != nil {
 		return err
 	}
 	r.chunk = sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > off })
-	return f.decode(ctx, s, nil, r, r.blocks(), 0)
+	return f.decodePlan(ctx, s, nil, r, r.blocks(), 0)
 }
 
 // chunkEnds returns the end of each chunk in the decoded bytes. It reads the headers of all chunks, once.
@@ -291,7 +291,7 @@ const maxSequence = 8 << 20
 // rawNext is rawChunk. It reads chunks ahead if calls ask for chunks one after the other.
 func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
 	if s.draft || storage.Ranges(s.src) == nil {
-		return f.rawChunk(ctx, dst, s, i)
+		return f.rawChunk(storage.Bind(ctx, s.src), dst, s, i)
 	}
 	most := int64(maxSequence)
 	if limit := f.opts.MaxBytes; limit > 0 {
@@ -309,14 +309,14 @@ func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]
 	defer pass.stop()
 	from, err := pass.at(i)
 	if err == nil {
-		dst, err = f.rawFrom(from, dst, s, i)
+		dst, err = f.rawChunk(from, dst, s, i)
 	}
 	for k := i + 1; k < i+n && err == nil && most > 0; k++ {
 		from, err := pass.at(k)
 		if err != nil {
 			break
 		}
-		b, err := f.rawFrom(from, nil, s, k)
+		b, err := f.rawChunk(from, nil, s, k)
 		if err != nil {
 			break // reading that chunk returns the error
 		}

@@ -90,7 +90,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	} else {
 		var buf []byte
 		var err error
-		chunks := f.once(ctx, s)
+		chunks := f.distinctChunks(ctx, s)
 		chunks.readAhead(readChunks)
 		defer chunks.stop()
 		for i := range s.index.n {
@@ -115,7 +115,7 @@ func (f *Frame) copyTuned(ctx context.Context, s *snapshot, b *Batch) error {
 	}
 	b.f.tuner.Expect(s.nbytes)
 	var buf []byte
-	chunks := f.once(ctx, s)
+	chunks := f.distinctChunks(ctx, s)
 	chunks.readAhead(readChunks)
 	defer chunks.stop()
 	for i := range s.index.n {
@@ -177,7 +177,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		}
 	}
 	total, intact := int64(0), true
-	chunks := f.once(ctx, s)
+	chunks := f.distinctChunks(ctx, s)
 	chunks.blockSize = blockBytes(s)
 	chunks.readAhead(readChunks)
 	defer chunks.stop()
@@ -216,7 +216,7 @@ func (f *Frame) verifyChunk(from io.ReaderAt, s *snapshot, i int) (coder.Header,
 		return coder.Header{}, f.chunkError(s, i, err)
 	}
 	if special != chunk.Regular {
-		return f.headerFrom(from, s, i)
+		return f.chunkHeader(from, s, i)
 	}
 	var h coder.Header
 	err = f.withWorker(func(w *worker) (err error) {
@@ -285,7 +285,7 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 	returned := false
 	defer b.failUnless(&returned)
 	b.copiesFrom(f)
-	chunks := f.once(ctx, s)
+	chunks := f.distinctChunks(ctx, s)
 	pairs = chunks.readPairsAhead(pairs)
 	defer chunks.stop()
 	for to, from := range pairs {
@@ -294,7 +294,7 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 			err = f.checkFetched(s, from)
 		}
 		if err == nil {
-			buf, err = chunks.update(b, to, from, buf)
+			buf, err = chunks.replace(b, to, from, buf)
 		}
 		if err != nil {
 			returned = true
@@ -305,9 +305,9 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 	return nil
 }
 
-// once does work on the chunks of a state once for each stored chunk, even if the index references it many times. It
-// also bounds the work by the space of the chunks: chunks with more bytes overlap, which no writer produces.
-type once struct {
+// distinctChunks works on each stored chunk of a state once, even if the index references it many times. It also bounds
+// the work by the space of the chunks: chunks with more bytes overlap, which no writer produces.
+type distinctChunks struct {
 	chunkReader
 	seen map[entry]*seenChunk // nil if no chunk is referenced twice
 	left int64                // bytes that further chunks may have
@@ -324,86 +324,86 @@ type seenChunk struct {
 	stored   bool
 }
 
-func (f *Frame) once(ctx context.Context, s *snapshot) *once {
-	o := &once{chunkReader: f.chunkReader(ctx, s), left: s.areaLen()}
+func (f *Frame) distinctChunks(ctx context.Context, s *snapshot) *distinctChunks {
+	d := &distinctChunks{chunkReader: f.chunkReader(ctx, s), left: s.areaLen()}
 	if _, shared := s.index.storedEntries(); shared {
-		o.seen = map[entry]*seenChunk{}
+		d.seen = map[entry]*seenChunk{}
 	}
-	return o
+	return d
 }
 
 // spend returns an error if the chunks so far, with chunk i of n bytes, have more bytes than their space.
-func (o *once) spend(i, n int) error {
-	if o.left -= int64(n); o.left < 0 {
-		return o.f.chunkError(o.s, i, corrupt("it overlaps other chunks"))
+func (d *distinctChunks) spend(i, n int) error {
+	if d.left -= int64(n); d.left < 0 {
+		return d.f.chunkError(d.s, i, corrupt("it overlaps other chunks"))
 	}
 	return nil
 }
 
 // repeated returns chunk i as it was seen, if its copy is already stored, or nil.
-func (o *once) repeated(i int) *seenChunk {
-	if e := o.s.index.at(i); e >= 0 && o.seen != nil && o.seen[e] != nil && o.seen[e].stored {
-		return o.seen[e]
+func (d *distinctChunks) repeated(i int) *seenChunk {
+	if e := d.s.index.at(i); e >= 0 && d.seen != nil && d.seen[e] != nil && d.seen[e].stored {
+		return d.seen[e]
 	}
 	return nil
 }
 
 // fits returns an error if a stored chunk that was seen before cannot be chunk i.
-func (o *once) fits(i int, c *seenChunk) error {
+func (d *distinctChunks) fits(i int, c *seenChunk) error {
 	err := c.err
 	if err == nil {
-		err = o.s.checkChunk(i, &c.h)
+		err = d.s.checkSize(i, &c.h)
 	}
-	if err == nil && o.s.index.checksums != nil && o.s.index.checksums[i] != c.sum {
+	if err == nil && d.s.index.checksums != nil && d.s.index.checksums[i] != c.sum {
 		err = ErrChecksum
 	}
 	if err != nil {
-		return o.f.chunkError(o.s, i, err)
+		return d.f.chunkError(d.s, i, err)
 	}
 	return nil
 }
 
 // verify decodes chunk i and returns its decoded size, and whether to stop: the number of chunks that overlap has no
 // bound.
-func (o *once) verify(i int) (n int64, last bool, err error) {
-	if o.s.index.at(i) < 0 || o.seen == nil {
-		from, err := o.from(i)
+func (d *distinctChunks) verify(i int) (n int64, last bool, err error) {
+	if d.s.index.at(i) < 0 || d.seen == nil {
+		from, err := d.from(i)
 		if err != nil {
 			return 0, true, err
 		}
-		h, err := o.f.verifyChunk(from, o.s, i)
-		if over := o.spend(i, o.stored(i, &h)); over != nil {
+		h, err := d.f.verifyChunk(from, d.s, i)
+		if over := d.spend(i, d.stored(i, &h)); over != nil {
 			return 0, true, over
 		}
-		return int64(h.NBytes), false, cmp.Or(err, o.checkBlockSize(i, &h))
+		return int64(h.NBytes), false, cmp.Or(err, d.checkBlockSize(i, &h))
 	}
-	c := o.seen[o.s.index.at(i)]
+	c := d.seen[d.s.index.at(i)]
 	if c == nil {
-		from, err := o.from(i)
+		from, err := d.from(i)
 		if err != nil {
 			return 0, true, err
 		}
-		c = o.examine(i, from, o.f.verifyChunk)
-		o.seen[o.s.index.at(i)] = c
-		if over := o.spend(i, c.h.CBytes); over != nil {
+		c = d.examine(i, from, d.f.verifyChunk)
+		d.seen[d.s.index.at(i)] = c
+		if over := d.spend(i, c.h.CBytes); over != nil {
 			return 0, true, over
 		}
 	}
-	return int64(c.h.NBytes), false, cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
+	return int64(c.h.NBytes), false, cmp.Or(d.fits(i, c), d.checkBlockSize(i, &c.h))
 }
 
 // checkBlockSize returns an error if the blocks of chunk i do not have the size of the array's blocks: the array then
 // cannot be read.
-func (o *once) checkBlockSize(i int, h *coder.Header) error {
-	if o.blockSize == 0 || o.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == o.blockSize && !h.VLBlocks() {
+func (d *distinctChunks) checkBlockSize(i int, h *coder.Header) error {
+	if d.blockSize == 0 || d.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == d.blockSize && !h.VLBlocks() {
 		return nil
 	}
-	return o.f.chunkError(o.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, o.blockSize))
+	return d.f.chunkError(d.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, d.blockSize))
 }
 
 // stored returns the stored size of chunk i, in bytes.
-func (o *once) stored(i int, h *coder.Header) int {
-	if o.s.index.at(i) < 0 {
+func (d *distinctChunks) stored(i int, h *coder.Header) int {
+	if d.s.index.at(i) < 0 {
 		return 0
 	}
 	return h.CBytes
@@ -411,13 +411,13 @@ func (o *once) stored(i int, h *coder.Header) int {
 
 // examine decodes chunk i by calling decode. The result does not depend on the number i. from reads the bytes of the
 // state.
-func (o *once) examine(i int, from io.ReaderAt, decode func(io.ReaderAt, *snapshot, int) (coder.Header, error)) *seenChunk {
-	s := o.s.successor()
+func (d *distinctChunks) examine(i int, from io.ReaderAt, decode func(io.ReaderAt, *snapshot, int) (coder.Header, error)) *seenChunk {
+	s := d.s.successor()
 	s.chunkSize, s.index.checksums = 0, nil
 	c := &seenChunk{}
-	if c.h, c.err = decode(from, s, i); c.err == nil && o.s.index.checksums != nil {
+	if c.h, c.err = decode(from, s, i); c.err == nil && d.s.index.checksums != nil {
 		var raw []byte
-		raw, c.err = o.f.rawFrom(from, nil, s, i)
+		raw, c.err = d.f.rawChunk(from, nil, s, i)
 		c.sum = crc32c.Checksum(raw)
 	}
 	var e *Error
@@ -428,26 +428,27 @@ func (o *once) examine(i int, from io.ReaderAt, decode func(io.ReaderAt, *snapsh
 }
 
 // read appends the stored bytes of chunk i, which was not seen before, to dst and compares them with its checksum.
-func (o *once) read(dst []byte, i int) ([]byte, error) {
+func (d *distinctChunks) read(dst []byte, i int) ([]byte, error) {
 	at := len(dst)
-	dst, err := o.raw(dst, i)
+	dst, err := d.raw(dst, i)
 	if err == nil {
-		err = o.f.checkChecksum(o.s, i, dst[at:])
+		err = d.f.checkChecksum(d.s, i, dst[at:])
 	}
-	if err == nil && o.s.index.at(i) >= 0 {
-		err = o.spend(i, len(dst)-at)
+	if err == nil && d.s.index.at(i) >= 0 {
+		err = d.spend(i, len(dst)-at)
 	}
 	return dst, err
 }
 
-// put stores chunk i by calling insert or update. c has its bytes, unless its copy is already stored.
-func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store func() (location, error)) error) error {
-	if seen := o.repeated(i); seen != nil {
-		if err := o.fits(i, seen); err != nil {
+// copyTo makes chunk i a chunk of a batch: edit, which is insertWith or replaceWith of b, gets the number to and a
+// function that stores it. c has the bytes of the chunk, unless its copy is already stored.
+func (d *distinctChunks) copyTo(b *Batch, to, i int, c []byte, edit func(to int, h *coder.Header, store func() (location, error)) error) error {
+	if seen := d.repeated(i); seen != nil {
+		if err := d.fits(i, seen); err != nil {
 			return err
 		}
 		b.f.store.share()
-		return put(&seen.h, func() (_ location, err error) {
+		return edit(to, &seen.h, func() (_ location, err error) {
 			if seen.location.e < 0 { // if chunks now have variable sizes, the index cannot represent it
 				seen.location, err = b.store(nil, &seen.h)
 			}
@@ -459,45 +460,43 @@ func (o *once) put(b *Batch, i int, c []byte, put func(h *coder.Header, store fu
 		return err
 	}
 	var p location
-	err = put(&h, func() (_ location, err error) {
+	err = edit(to, &h, func() (_ location, err error) {
 		p, err = b.store(c, &h)
 		return p, err
 	})
-	if err == nil && o.seen != nil && o.s.index.at(i) >= 0 {
-		o.seen[o.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), location: p, stored: true}
+	if err == nil && d.seen != nil && d.s.index.at(i) >= 0 {
+		d.seen[d.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), location: p, stored: true}
 	}
 	return err
 }
 
 // append adds chunk i as the last of a batch. It uses and returns buf.
-func (o *once) append(b *Batch, i int, buf []byte) ([]byte, error) {
+func (d *distinctChunks) append(b *Batch, i int, buf []byte) ([]byte, error) {
 	var err error
-	if o.repeated(i) == nil {
-		if buf, err = o.read(buf[:0], i); err != nil {
+	if d.repeated(i) == nil {
+		if buf, err = d.read(buf[:0], i); err != nil {
 			return buf, err
 		}
 	}
 	if err := b.check(b.next.index.n, b.next.index.n); err != nil {
 		return buf, err
 	}
-	return buf, o.put(b, i, buf, func(h *coder.Header, store func() (location, error)) error {
-		return b.insert(b.next.index.n, h, store)
-	})
+	return buf, d.copyTo(b, b.next.index.n, i, buf, b.insertWith)
 }
 
 // appendTuned is append for a batch whose frame has a tuner: it compresses the content of the chunk again.
-func (o *once) appendTuned(ctx context.Context, b *Batch, i int, buf []byte) ([]byte, error) {
-	e := o.s.index.at(i)
-	if e < 0 || o.repeated(i) != nil {
-		return o.append(b, i, buf)
+func (d *distinctChunks) appendTuned(ctx context.Context, b *Batch, i int, buf []byte) ([]byte, error) {
+	e := d.s.index.at(i)
+	if e < 0 || d.repeated(i) != nil {
+		return d.append(b, i, buf)
 	}
-	buf, err := o.read(buf[:0], i)
+	buf, err := d.read(buf[:0], i)
 	if err != nil {
 		return buf, err
 	}
-	plain, err := o.f.pool.Decode(nil, buf)
+	plain, err := d.f.pool.Decode(nil, buf)
 	if err != nil {
-		return buf, o.f.chunkError(o.s, i, err)
+		return buf, d.f.chunkError(d.s, i, err)
 	}
 	c, err := b.encode(ctx, plain)
 	if err == nil {
@@ -506,27 +505,23 @@ func (o *once) appendTuned(ctx context.Context, b *Batch, i int, buf []byte) ([]
 	if err != nil {
 		return buf, err
 	}
-	err = o.put(b, i, c, func(h *coder.Header, store func() (location, error)) error {
-		return b.insert(b.next.index.n, h, store)
-	})
-	if err == nil && o.seen != nil {
-		o.seen[e].sum = crc32c.Checksum(buf) // for the checksums of the index
+	err = d.copyTo(b, b.next.index.n, i, c, b.insertWith)
+	if err == nil && d.seen != nil {
+		d.seen[e].sum = crc32c.Checksum(buf) // for the checksums of the index
 	}
 	return buf, err
 }
 
-// update replaces chunk to of a batch by chunk i. It uses and returns buf.
-func (o *once) update(b *Batch, to, i int, buf []byte) ([]byte, error) {
+// replace replaces chunk to of a batch by chunk i. It uses and returns buf.
+func (d *distinctChunks) replace(b *Batch, to, i int, buf []byte) ([]byte, error) {
 	var err error
-	if o.repeated(i) == nil {
-		if buf, err = o.raw(buf[:0], i); err != nil {
+	if d.repeated(i) == nil {
+		if buf, err = d.raw(buf[:0], i); err != nil {
 			return buf, err
 		}
 	}
 	if err := b.check(to, b.next.index.n-1); err != nil {
 		return buf, err
 	}
-	return buf, o.put(b, i, buf, func(h *coder.Header, store func() (location, error)) error {
-		return b.update(to, h, store)
-	})
+	return buf, d.copyTo(b, to, i, buf, b.replaceWith)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // decoding is one call of Decode. The blocks of all its chunks are one queue for the workers. A worker that finds no
@@ -22,6 +23,7 @@ type decoding struct {
 	s         *snapshot
 	plan      engine.ReadPlan
 	blockSize int
+	blockwise bool // of s
 	call      context.Context
 	from      io.ReaderAt // the bytes of s, with the context of the call
 	bound     storage.Bound
@@ -31,7 +33,7 @@ type decoding struct {
 	opens     context.Context              // of waiting for bytes that are read ahead
 	endOpens  context.CancelFunc           // ends opens when no chunk is opened any more; may be nil
 	workers   int
-	work      func(int) // decode
+	work      func(int) // runWorker
 
 	jobs    []*decodeJob // opened chunks, and those that are being opened
 	idle    []*decodeJob // finished jobs, for reuse
@@ -52,16 +54,16 @@ type decodeJob struct {
 	two    bool // two blocks are decoded faster at a time
 }
 
-// decode is Decode of engine.View, without the check whether s was overwritten. pass has the bytes of the chunks of p,
-// or is nil.
-func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engine.ReadPlan, blocks int64, blockSize int) error {
+// decodePlan is Decode of engine.View, without the check whether s was overwritten. pass has the bytes of the chunks of
+// p, or is nil.
+func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, p engine.ReadPlan, blocks int64, blockSize int) error {
 	d, ok := f.decodings.Get().(*decoding)
 	if !ok {
 		d = &decoding{f: f}
-		d.work = d.decode
+		d.work = d.runWorker
 	}
 	d.Start(ctx)
-	d.s, d.plan, d.blockSize, d.last = s, p, blockSize, false
+	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
 	d.from = d.bound.Bind(ctx, s.src)
 	if d.cache = nil; f.cache != nil && !s.draft {
 		size := int64(s.blockSize)
@@ -72,7 +74,7 @@ func (f *Frame) decode(ctx context.Context, s *snapshot, pass *chunkPass, p engi
 			d.cache = f.cache
 		}
 	}
-	d.workers = f.workersFor(blocks)
+	d.workers = task.Workers(f.opts.Concurrency, blocks)
 	d.call, d.opens = ctx, ctx
 	if d.pass = pass; pass == nil {
 		if src := storage.Ranges(s.src); src != nil {
@@ -109,8 +111,8 @@ func (d *decoding) run() error {
 	return d.Finish()
 }
 
-// decode is the loop of a worker.
-func (d *decoding) decode(int) {
+// runWorker is the loop of a worker.
+func (d *decoding) runWorker(int) {
 	w := d.f.getWorker()
 	if d.endOpens != nil {
 		defer d.endOpens()
@@ -294,7 +296,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		blocks = min((v.To-1)/size+1, blocks) - j.first
 	}
 	j.two = d.cache == nil && w.PrefersPairs(&j.r)
-	if d.cache == nil && j.ahead == nil && !s.blockwise() {
+	if d.cache == nil && j.ahead == nil && !d.blockwise {
 		j.r.ReadAhead(j.first, blocks, v.Blocks)
 	}
 	return blocks, nil
@@ -306,7 +308,7 @@ func (d *decoding) share(v *engine.Visit) float64 {
 	switch {
 	case n <= 0:
 		return 1
-	case d.s.blockwise():
+	case d.blockwise:
 		return 0
 	case len(v.Blocks) > 0 && d.s.blockSize > 0:
 		return float64(len(v.Blocks)) * float64(d.s.blockSize) / n

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/tune"
@@ -38,7 +39,7 @@ func (b *Batch) insertEncoded(ctx context.Context, i int, p []byte) error {
 	if err != nil {
 		return err
 	}
-	return b.insertBuilt(i, c, nil)
+	return b.insertChunk(i, c, nil)
 }
 
 // Update compresses p and replaces chunk i with it. See UpdateRaw.
@@ -51,7 +52,7 @@ func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 		if err != nil {
 			return err
 		}
-		return b.updateBuilt(i, c, nil)
+		return b.replaceChunk(i, c, nil)
 	})
 }
 
@@ -82,7 +83,7 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		return b.insertBuilt(b.next.index.n, c, nil)
+		return b.insertChunk(b.next.index.n, c, nil)
 	})
 }
 
@@ -242,7 +243,7 @@ func (b *Batch) setChecksums(ctx context.Context, on bool) error {
 		err := ctx.Err()
 		sum := uint32(0)
 		if err == nil && s.index.list[i] >= 0 {
-			if buf, err = b.f.rawChunk(ctx, buf[:0], s, i); err == nil {
+			if buf, err = b.f.rawChunk(storage.Bind(ctx, s.src), buf[:0], s, i); err == nil {
 				err = b.f.checkChecksum(s, i, buf)
 			}
 			sum = crc32c.Checksum(buf)

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/internal/tune"
 )
 
@@ -23,7 +24,7 @@ type encoding struct {
 	s    *snapshot // the previous state, for blocks that are kept
 	plan engine.WritePlan
 	l    *coder.Layout // of the header's parameters
-	work func(int)     // encode
+	work func(int)     // runWorker
 
 	tuner  *tuner // chooses the parameters of whole chunks, or nil
 	tuning bool   // a worker tries parameters; no chunk is opened
@@ -76,13 +77,13 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	e, ok := b.f.encoders.Get().(*encoding)
 	if !ok {
 		e = &encoding{}
-		e.work = e.encode
+		e.work = e.runWorker
 	}
 	if all > 0 {
 		b.size = sizeEstimate{all: all}
 		defer func() { b.size = sizeEstimate{} }()
 	}
-	workers := b.f.workersFor(blocksOf(all, l))
+	workers := task.Workers(b.f.opts.Concurrency, blocksOf(all, l))
 	e.Start(ctx)
 	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
@@ -135,8 +136,8 @@ func (e *encoding) run(workers int) error {
 	return e.Finish()
 }
 
-// encode is the loop of a worker.
-func (e *encoding) encode(int) {
+// runWorker is the loop of a worker.
+func (e *encoding) runWorker(int) {
 	f := e.b.f
 	w := f.getWorker()
 	e.Work(func() sched.Next { return e.step(w) })
@@ -251,7 +252,7 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 // openOld opens the chunk that a job replaces.
 func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	f, s, i := e.b.f, e.s, j.visit.Chunk
-	if err := f.checkChunk(s, i); err != nil {
+	if err := f.checkBounds(s, i); err != nil {
 		return err
 	}
 	special, err := s.index.at(i).special()
@@ -320,11 +321,6 @@ func (e *encoding) stored(w *worker, j *encodeJob, k int, b *engine.Block, dst [
 	return dst, ok, err
 }
 
-// shuffled writes the items of a block to the planes of dst and returns true, if the plan can.
-func shuffled(b *engine.Block, dst coder.Shuffled) bool {
-	return b.Keep == engine.KeepNone && b.WriteShuffled(dst)
-}
-
 // mostAhead is the largest number of bytes that are allocated for a chunk before its size is known.
 const mostAhead = 16 << 20
 
@@ -347,7 +343,7 @@ func (e *encoding) build(w *worker, j *encodeJob) error {
 	defer e.awaitHelpers(j)
 	out, h, err := w.Build(j.out[:0], j.l, j.ref, coder.Blocks{
 		Ready:    func(k int) ([]byte, error) { return e.ready(w, j, k) },
-		Shuffled: func(k int, dst coder.Shuffled) bool { return shuffled(e.answer(w, j, k), dst) },
+		Shuffled: func(k int, dst coder.Shuffled) bool { return e.answer(w, j, k).WriteShuffled(dst) },
 		Plain:    func(k int) ([]byte, error) { return e.plain(w, j, k, e.answer(w, j, k)) },
 	})
 	j.out, j.h = out, h
@@ -410,7 +406,7 @@ func (e *encoding) help(w *worker, j *encodeJob) {
 		if dst, ok, err = e.stored(w, j, k, b, dst); ok || err != nil {
 			return err
 		}
-		dst, ok, err = w.EncodeShuffled(dst, j.l, k, j.ref, func(dst coder.Shuffled) bool { return shuffled(b, dst) })
+		dst, ok, err = w.EncodeShuffled(dst, j.l, k, j.ref, b.WriteShuffled)
 		if ok || err != nil {
 			return err
 		}
@@ -434,9 +430,9 @@ func (e *encoding) write() {
 		}
 		if j.visit.Chunk == e.b.next.index.n {
 			e.b.size.add(len(j.out), e.l.NBytes())
-			return e.b.insertBuilt(j.visit.Chunk, j.out, &j.h)
+			return e.b.insertChunk(j.visit.Chunk, j.out, &j.h)
 		}
-		return e.b.updateBuilt(j.visit.Chunk, j.out, &j.h)
+		return e.b.replaceChunk(j.visit.Chunk, j.out, &j.h)
 	})
 	e.writing = false
 	e.jobs = slices.Delete(e.jobs, 0, 1)

@@ -76,8 +76,9 @@ func (v *view) ChunkInfo(ctx context.Context, i int) (engine.ChunkInfo, error) {
 }
 
 func (v aheadView) ChunkInfo(ctx context.Context, i int) (engine.ChunkInfo, error) {
-	c, err := v.f.chunkInfo(task.Context(ctx), (*snapshot)(v.view), v.pass, i)
-	return engine.ChunkInfo(c), v.checkedError(err)
+	s := (*snapshot)(v.view)
+	c, err := v.f.chunkInfo(task.Context(ctx), s, v.pass, i)
+	return engine.ChunkInfo(c), v.f.afterRead(s, err)
 }
 
 func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next func(i int) (engine.ChunkInfo, error), stop func()) {
@@ -85,14 +86,14 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 	chunks := v.f.chunkReader(task.Context(ctx), s)
 	chunks.readHeadersAhead(ahead)
 	return func(i int) (c engine.ChunkInfo, err error) {
-		err = v.f.checkChunk(s, i)
+		err = v.f.checkBounds(s, i)
 		if err == nil {
 			var h coder.Header
 			if h, err = chunks.header(i); err == nil {
 				c = engine.ChunkInfo(s.describe(i, h))
 			}
 		}
-		return c, v.checkedError(err)
+		return c, v.f.afterRead(s, err)
 	}, chunks.stop
 }
 
@@ -106,19 +107,13 @@ func (v *view) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (ahea
 }
 
 func (v *view) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
-	return v.checkedError(v.f.decode(task.Context(ctx), (*snapshot)(v), nil, p, blocks, blockSize))
+	s := (*snapshot)(v)
+	return v.f.afterRead(s, v.f.decodePlan(task.Context(ctx), s, nil, p, blocks, blockSize))
 }
 
 func (v aheadView) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
-	return v.checkedError(v.f.decode(task.Context(ctx), (*snapshot)(v.view), v.pass, p, blocks, blockSize))
-}
-
-// checkedError returns the error of a read, or ErrChanged if the state may have been written over since.
-func (v *view) checkedError(err error) error {
-	if v.draft {
-		return err
-	}
-	return v.f.afterRead((*snapshot)(v), err)
+	s := (*snapshot)(v.view)
+	return v.f.afterRead(s, v.f.decodePlan(task.Context(ctx), s, v.pass, p, blocks, blockSize))
 }
 
 func (v *view) Uniform() (chunk.Special, bool) {
@@ -167,7 +162,7 @@ func (e *engineBatch) CopyChunks(ctx context.Context, v engine.View) error {
 	if err := s.f.checkAllFetched(s); err != nil {
 		return err
 	}
-	return b.fail((*view)(s).checkedError(s.f.copyChunks(task.Context(ctx), s, b)))
+	return b.fail(s.f.afterRead(s, s.f.copyChunks(task.Context(ctx), s, b)))
 }
 
 func (e *engineBatch) CopyVLMeta(v engine.View) error {
@@ -182,7 +177,7 @@ func (e *engineBatch) CopyVLMeta(v engine.View) error {
 func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {
 	s := viewed(v)
 	b := (*Batch)(e)
-	return b.fail((*view)(s).checkedError(b.putChunks(task.Context(ctx), s.f, s, pairs)))
+	return b.fail(s.f.afterRead(s, b.putChunks(task.Context(ctx), s.f, s, pairs)))
 }
 
 func (e *engineBatch) SelectChunks(n, size int64, from func(i int64) int64) error {

@@ -152,7 +152,7 @@ func (r *Regions) tryObjects(ctx context.Context, s *snapshot) error {
 // more goroutines.
 func (r *Regions) workers(n int) []struct{} {
 	const far = 16
-	workers := r.f.workersFor(int64(n))
+	workers := task.Workers(r.f.opts.Concurrency, int64(n))
 	if r.objects != nil {
 		workers = max(workers, min(n, far))
 	}
@@ -214,7 +214,7 @@ func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState
 	}
 	h, err := coder.ParseHeader(b, x.size)
 	if err == nil {
-		err = s.checkChunk(i, &h)
+		err = s.checkSize(i, &h)
 	}
 	e, special := specialEntry(h.Special())
 	switch {

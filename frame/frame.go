@@ -15,7 +15,6 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/internal/tune"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -133,8 +132,8 @@ func (f *Frame) chunkError(s *snapshot, i int, err error) error {
 	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
 }
 
-// checkChunk returns ErrBounds if there is no chunk i.
-func (f *Frame) checkChunk(s *snapshot, i int) error {
+// checkBounds returns ErrBounds if there is no chunk i.
+func (f *Frame) checkBounds(s *snapshot, i int) error {
 	if i < 0 || i >= s.index.n {
 		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
 	}
@@ -367,6 +366,3 @@ func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 		ItemSize: itemSize, BlockShape: blockShape,
 	}
 }
-
-// workersFor returns the number of goroutines for n units of work.
-func (f *Frame) workersFor(n int64) int { return task.Workers(f.opts.Concurrency, n) }

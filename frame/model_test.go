@@ -458,7 +458,7 @@ func TestSparseNumbers(t *testing.T) {
 }
 
 func (f *Frame) readChunkOf(s *snapshot) ([]byte, error) {
-	raw, err := f.rawChunk(context.Background(), nil, s, 0)
+	raw, err := f.rawChunk(s.src, nil, s, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (o *origin) holds(i int, e entry) bool {
 // checkFetched returns ErrBounds if there is no chunk i, and errors.ErrUnsupported if its data is not in the frame.
 // Every read of decoded bytes calls it, once for each chunk.
 func (f *Frame) checkFetched(s *snapshot, i int) error {
-	if err := f.checkChunk(s, i); err != nil {
+	if err := f.checkBounds(s, i); err != nil {
 		return err
 	}
 	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {

@@ -197,7 +197,7 @@ func (c *chunkReader) header(i int) (coder.Header, error) {
 	if err != nil {
 		return coder.Header{}, err
 	}
-	return c.f.headerFrom(from, c.s, i)
+	return c.f.chunkHeader(from, c.s, i)
 }
 
 // cbytes returns the number of stored bytes of chunk i, from its header.
@@ -212,7 +212,7 @@ func (c *chunkReader) raw(dst []byte, i int) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return c.f.rawFrom(from, dst, c.s, i)
+	return c.f.rawChunk(from, dst, c.s, i)
 }
 
 // visitStored returns a function that visits all stored chunks of s, each once.
@@ -292,7 +292,7 @@ func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
 		return ChunkInfo{}, err
 	}
 	defer f.release(s, &err)
-	if err := f.checkChunk(s, i); err != nil {
+	if err := f.checkBounds(s, i); err != nil {
 		return ChunkInfo{}, err
 	}
 	h, err := f.headerNext(ctx, s, i)
@@ -305,7 +305,7 @@ func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
 // headerNext is chunkHeader. It reads headers ahead if calls ask for chunks one after the other.
 func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
 	if s.draft || storage.Ranges(s.src) == nil {
-		return f.chunkHeader(ctx, s, i)
+		return f.chunkHeader(storage.Bind(ctx, s.src), s, i)
 	}
 	h, n, err := s.headers.Take(ctx, i, min(windowChunks, s.index.n-i))
 	if err != nil || n == 0 {
@@ -331,7 +331,7 @@ func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Heade
 
 // chunkInfo is ChunkInfo for a state. pass has the bytes of the chunk, or is nil.
 func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, pass *chunkPass, i int) (ChunkInfo, error) {
-	if err := f.checkChunk(s, i); err != nil {
+	if err := f.checkBounds(s, i); err != nil {
 		return ChunkInfo{}, err
 	}
 	from := storage.Bind(ctx, s.src)
@@ -343,7 +343,7 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, pass *chunkPass, i i
 			from = a
 		}
 	}
-	h, err := f.headerFrom(from, s, i)
+	h, err := f.chunkHeader(from, s, i)
 	if err != nil {
 		return ChunkInfo{}, err
 	}

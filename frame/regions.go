@@ -247,7 +247,7 @@ func (e *engineRegions) Encode(ctx context.Context, size int, p engine.WritePlan
 // other bytes, or is an error of ctx or of the operating system.
 func (r *Regions) Write(ctx context.Context, i int, p []byte) error {
 	return r.write(task.Context(ctx), func(ctx context.Context, b *Batch) error {
-		if err := r.f.checkChunk(b.next, i); err != nil {
+		if err := r.f.checkBounds(b.next, i); err != nil {
 			return err
 		}
 		if want := b.next.chunkLen(i); int64(len(p)) != want {
@@ -364,7 +364,7 @@ func (r *Regions) finished(ctx context.Context) (*snapshot, error) {
 
 // compare returns fs.ErrExist if chunk i of the finished frame does not have the bytes c.
 func (r *Regions) compare(ctx context.Context, s *snapshot, i int, c []byte) error {
-	if err := r.f.checkChunk(s, i); err != nil {
+	if err := r.f.checkBounds(s, i); err != nil {
 		return err
 	}
 	special, err := s.index.at(i).special()

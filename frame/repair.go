@@ -75,7 +75,7 @@ func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 	s := w.s
 	var bad []int
 	named := map[entry]bool{}
-	chunks := w.f.once(ctx, s)
+	chunks := w.f.distinctChunks(ctx, s)
 	chunks.left = salvageLimit(w.size)
 	for i, e := range s.index.list {
 		if err := ctx.Err(); err != nil {
@@ -101,7 +101,7 @@ func (w *salvager) badEntries(ctx context.Context) ([]int, error) {
 // It then replaces the checksum.
 func (w *salvager) wrongChecksum(ctx context.Context, i int) bool {
 	s := w.s
-	raw, err := w.f.rawChunk(ctx, nil, s, i)
+	raw, err := w.f.rawChunk(storage.Bind(ctx, s.src), nil, s, i)
 	was, is := s.index.checksums[i], crc32c.Checksum(raw)
 	if err != nil || was != 0 && bits.OnesCount32(was^is) != 1 {
 		return false

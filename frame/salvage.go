@@ -252,7 +252,7 @@ func (f *Frame) fitsBlocks(ctx context.Context, s *snapshot) error {
 			continue
 		}
 		seen[e] = true
-		switch h, err := f.chunkHeader(ctx, s, i); {
+		switch h, err := f.chunkHeader(storage.Bind(ctx, s.src), s, i); {
 		case err != nil || h.Special() != chunk.Regular:
 		case int64(h.BlockSize) == want && !h.VLBlocks():
 			fit++
@@ -293,7 +293,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		return err
 	}
 	var buf []byte
-	chunks := f.once(ctx, s)
+	chunks := f.distinctChunks(ctx, s)
 	chunks.left, chunks.blockSize = salvageLimit(size), blockBytes(s)
 	for i := range s.index.n {
 		if err := ctx.Err(); err != nil {
@@ -315,7 +315,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		if n := s.chunkLen(i); n > 0 && !s.vlBlocks {
 			zeros, err := coder.EncodeSpecial(nil, chunk.Zeros, int(n), nil, coder.Params{TypeSize: int(s.typeSize)})
 			if err == nil {
-				err = b.insertBuilt(b.next.index.n, zeros, nil)
+				err = b.insertChunk(b.next.index.n, zeros, nil)
 			}
 			if err != nil {
 				return err
@@ -380,33 +380,33 @@ func (f *Frame) usable(ctx context.Context, s *snapshot, i int) error {
 func (f *Frame) usableHeader(from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
 	h, err := f.verifyChunk(from, s, i)
 	if errors.Is(err, errs.ErrUnsupported) {
-		return f.headerFrom(from, s, i)
+		return f.chunkHeader(from, s, i)
 	}
 	return h, err
 }
 
 // usableOnce is usable, but examines a chunk that is referenced many times only once, and bounds the work for chunks
 // that overlap.
-func (o *once) usableOnce(i int) error {
-	e := o.s.index.at(i)
+func (d *distinctChunks) usableOnce(i int) error {
+	e := d.s.index.at(i)
 	if e < 0 || e == maxOffset {
-		return o.f.usable(o.ctx, o.s, i)
+		return d.f.usable(d.ctx, d.s, i)
 	}
-	if err := o.spend(i, 0); err != nil {
+	if err := d.spend(i, 0); err != nil {
 		return err
 	}
-	if o.seen == nil {
-		h, err := o.f.usableHeader(storage.Bind(o.ctx, o.s.src), o.s, i)
-		o.left -= int64(h.CBytes)
-		return cmp.Or(err, o.checkBlockSize(i, &h))
+	if d.seen == nil {
+		h, err := d.f.usableHeader(storage.Bind(d.ctx, d.s.src), d.s, i)
+		d.left -= int64(h.CBytes)
+		return cmp.Or(err, d.checkBlockSize(i, &h))
 	}
-	c := o.seen[e]
+	c := d.seen[e]
 	if c == nil {
-		c = o.examine(i, storage.Bind(o.ctx, o.s.src), o.f.usableHeader)
-		o.seen[e] = c
-		o.left -= int64(c.h.CBytes)
+		c = d.examine(i, storage.Bind(d.ctx, d.s.src), d.f.usableHeader)
+		d.seen[e] = c
+		d.left -= int64(c.h.CBytes)
 	}
-	return cmp.Or(o.fits(i, c), o.checkBlockSize(i, &c.h))
+	return cmp.Or(d.fits(i, c), d.checkBlockSize(i, &c.h))
 }
 
 // salvager makes the index of a damaged frame again.

@@ -27,8 +27,10 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 			return nil, f.errClosed()
 		}
 		s.readers.Add(1)
-		// A commit may have happened in between: space that s references may already be overwritten.
-		if f.snap.Load() == s && s.pin() {
+		// A commit may have happened in between: space that s references may already be overwritten. A mapped file
+		// stays mapped until unuse, even if the frame is closed. Pin returns false if it is no longer mapped.
+		m, ok := s.src.(*storage.Mapped)
+		if f.snap.Load() == s && (!ok || m.Pin()) {
 			return s, nil
 		}
 		s.readers.Add(-1)
@@ -52,13 +54,18 @@ func (f *Frame) release(s *snapshot, err *error) {
 
 // unuse ends the use of a snapshot.
 func (f *Frame) unuse(s *snapshot) {
-	s.unpin()
+	if m, ok := s.src.(*storage.Mapped); ok {
+		m.Unpin() // a reader has no use for the error
+	}
 	s.readers.Add(-1)
 	f.lock.Unshare()
 }
 
 // afterRead returns the error of a read, or ErrChanged if another process may have overwritten the snapshot.
 func (f *Frame) afterRead(s *snapshot, err error) error {
+	if s.draft {
+		return err
+	}
 	if ok, e := f.lock.Intact(lockUser{f}, s.epoch); e != nil {
 		err = e
 	} else if !ok {

@@ -52,19 +52,6 @@ type snapshot struct {
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
 }
 
-// pin keeps the memory of a mapped file until unpin, even if the frame is closed. It returns false if it is unmapped.
-func (s *snapshot) pin() bool {
-	m, ok := s.src.(*storage.Mapped)
-	return !ok || m.Pin()
-}
-
-// unpin undoes pin.
-func (s *snapshot) unpin() {
-	if m, ok := s.src.(*storage.Mapped); ok {
-		m.Unpin() // a reader has no use for the error
-	}
-}
-
 // InUse reports whether the snapshot has readers.
 func (s *snapshot) InUse() bool { return s.readers.Load() != 0 }
 
@@ -105,8 +92,8 @@ func (h *header) countChunks() int64 {
 	return -1
 }
 
-// checkChunk compares the header of a chunk with the frame.
-func (s *snapshot) checkChunk(i int, h *coder.Header) error {
+// checkSize compares the decoded size of a chunk with that of the frame.
+func (s *snapshot) checkSize(i int, h *coder.Header) error {
 	if want := s.chunkLen(i); want >= 0 && int64(h.NBytes) != want {
 		return corrupt("chunk of %d bytes decoded, the frame has %d", h.NBytes, want)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
-	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // allocate returns space for n new bytes: in the first free space that is large enough, or at the end.
@@ -176,13 +175,7 @@ func (c *contiguous) storedLen(s *snapshot, e entry) int64 {
 	if err != nil {
 		return -1
 	}
-	head := src.mem
-	if head == nil {
-		if head, err = storage.ReadAll(src.at, src.off, min(src.size, coder.HeaderSize)); err != nil {
-			return -1
-		}
-	}
-	h, err := coder.ParseHeader(head, src.size)
+	h, err := src.header()
 	if err != nil {
 		return -1
 	}

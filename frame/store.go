@@ -110,6 +110,17 @@ type source struct {
 	close  io.Closer
 }
 
+// header reads the header of the chunk.
+func (src *source) header() (h coder.Header, err error) {
+	b := src.mem
+	if b == nil {
+		if b, err = storage.ReadAll(src.at, src.off, min(src.size, coder.HeaderSize)); err != nil {
+			return h, err
+		}
+	}
+	return coder.ParseHeader(b, src.size)
+}
+
 // closeSource closes what openChunk returned.
 func closeSource(c io.Closer) {
 	if c != nil {

@@ -161,11 +161,11 @@ func (b *Block) Write(block []byte, kept bool) error {
 	return nil
 }
 
-// WriteShuffled is Write for a shuffled block without old content. If Write is faster, it does nothing and returns
-// false.
+// WriteShuffled is Write for a shuffled block without old content. If the write keeps old content or Write is faster,
+// it does nothing and returns false.
 func (b *Block) WriteShuffled(block coder.Shuffled) bool {
 	n := block.Items() * block.Width()
-	if b.ItemSize != block.Width() || b.Mover != nil || b.Copy.Width == 0 || b.Direct(n) != nil {
+	if b.Keep != KeepNone || b.ItemSize != block.Width() || b.Mover != nil || b.Copy.Width == 0 || b.Direct(n) != nil {
 		return false
 	}
 	return b.Copy.Shuffle(block, b.Data)
