@@ -66,17 +66,8 @@ func (e *Encoder) Encode(dst, src []byte) int {
 		return at + 3
 	}
 	e.begin(src)
-	n := e.blocks(dst[at:])
-	e.src = nil // retain no memory of the caller
-	if n == 0 {
-		return 0
-	}
-	return at + n
-}
-
-// blocks writes the blocks of the input to dst and returns their length, or 0 if they do not fit.
-func (e *Encoder) blocks(dst []byte) (at int) {
-	for start := 0; start < len(e.src); {
+	defer func() { e.src = nil }() // retain no memory of the caller
+	for start := 0; start < len(src); {
 		end := start + e.blockSize(start)
 		n := e.block(dst[at:], start, end)
 		if n == 0 {
@@ -224,7 +215,9 @@ func (e *Encoder) literalsOf(start, end int) []byte {
 func (e *Encoder) match(p *params, start, end int) {
 	e.params = *p
 	e.sequences, e.text = e.sequences[:0], e.text[:0]
-	e.grow((end - start) / minMatch)
+	if n := (end - start) / minMatch; cap(e.sequences) <= n {
+		e.sequences = make([]sequence, 0, n+16)
+	}
 	switch e.params.strategy {
 	case fastMatch:
 		e.matchFast(start, end)
@@ -234,13 +227,6 @@ func (e *Encoder) match(p *params, start, end int) {
 		e.parse(start, end)
 	default:
 		e.matchLazy(start, end)
-	}
-}
-
-// grow ensures space for n sequences.
-func (e *Encoder) grow(n int) {
-	if cap(e.sequences) <= n {
-		e.sequences = make([]sequence, 0, n+16)
 	}
 }
 

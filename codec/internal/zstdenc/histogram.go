@@ -1,6 +1,10 @@
 package zstdenc
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
 
 // histogram counts the bytes of b.
 func histogram(count *[256]uint32, b []byte, parts *[3][256]uint32) {
@@ -33,4 +37,39 @@ func countPartsGeneric(count *[256]uint32, parts *[3][256]uint32, b []byte) {
 	for i := range count {
 		count[i] += parts[0][i] + parts[1][i] + parts[2][i]
 	}
+}
+
+// Costs are in fractions of a bit: 1<<costLog is one bit.
+const (
+	costLog = 8
+	oneBit  = 1 << costLog
+)
+
+// fractions holds the logarithms of 1 to 2, in costs.
+var fractions = makeFractions()
+
+func makeFractions() *[256]uint16 {
+	t := new([256]uint16)
+	for i := range t {
+		t[i] = uint16(math.Round(math.Log2(1+(float64(i)+0.5)/256) * oneBit))
+	}
+	return t
+}
+
+// log2 returns the logarithm of x, which must not be 0.
+func log2(x uint32) uint32 {
+	n := uint(bits.LeadingZeros32(x))
+	return uint32(31-n)<<costLog + uint32(fractions[x<<(n&31)>>23&255])
+}
+
+// entropy returns the cost of symbols with these counts in an ideal code.
+func entropy(count []uint32, total uint32) uint64 {
+	all := log2(total)
+	sum := uint64(0)
+	for _, c := range count {
+		if c > 0 {
+			sum += uint64(c) * uint64(all-min(all, log2(c)))
+		}
+	}
+	return sum
 }
