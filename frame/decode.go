@@ -87,7 +87,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, p 
 	err := d.run()
 	d.s, d.plan, d.cache, d.from, d.prefetch, d.pass = nil, nil, nil, nil, nil, nil
 	d.call, d.opens, d.endOpens = nil, nil, nil
-	d.bound.Unbind()
+	d.bound = storage.Bound{}
 	f.decodings.Put(d)
 	return err
 }

@@ -17,7 +17,7 @@
 //	special, lazy, reader            special values; the parts of a stored chunk
 //	worker, pool                     state of one goroutine; workers kept between calls
 //	decode, open, shuffled, batch    blocks of an opened chunk; streams that are decoded at once
-//	encode, dict, copyblock          blocks of a chunk to be written
+//	encode, dict                     blocks of a chunk to be written
 //	builder, parallel                the one builder of chunks; blocks that several workers encode for it
 //	encodechunk, decodechunk, vl,    whole chunks
 //	readerat

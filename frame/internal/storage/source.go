@@ -122,9 +122,6 @@ func Bind(ctx context.Context, src io.ReaderAt) io.ReaderAt {
 	return new(Bound).Bind(ctx, src)
 }
 
-// Unbind removes the context and the source.
-func (b *Bound) Unbind() { b.ctx, b.src = nil, nil }
-
 // ReadAt implements io.ReaderAt.
 func (b *Bound) ReadAt(p []byte, off int64) (int, error) { return b.src.ReadAtContext(b.ctx, p, off) }
 
