@@ -87,7 +87,9 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	e.Start(ctx)
 	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
-	e.tuner = b.f.tuner.begin(all)
+	if e.tuner = b.f.tuner; e.tuner != nil {
+		e.tuner.Expect(all)
+	}
 	err = e.run(workers)
 	if err == nil {
 		err = b.record(e.tuner)

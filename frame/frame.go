@@ -349,14 +349,6 @@ func newTuner(g chunk.Goal, typeSize int) *tuner {
 	return &tuner{Tuner: tune.New(g, typeSize)}
 }
 
-// begin announces that about n bytes follow, and returns t.
-func (t *tuner) begin(n int64) *tuner {
-	if t != nil {
-		t.Expect(n)
-	}
-	return t
-}
-
 // chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.
 func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 	o := &f.opts

@@ -151,7 +151,7 @@ func (h *header) append(dst []byte) []byte {
 	dst = append(dst, magic...)
 	dst = be.AppendUint32(append(dst, 0xd2), uint32(h.headerLen))
 	dst = be.AppendUint64(append(dst, 0xcf), uint64(h.frameLen))
-	dst = append(dst, 0xa4, h.versionByte(), typeContiguous, h.codecByte(), h.split)
+	dst = append(dst, 0xa4, h.versionByte(), typeContiguous, min(h.codec, userCodec)|h.level<<4, h.split)
 	if h.sparse {
 		dst[len(dst)-3] = typeSparse
 	}
@@ -191,10 +191,6 @@ func (h *header) versionByte() uint8 {
 		v |= flagVLBlocks
 	}
 	return v
-}
-
-func (h *header) codecByte() uint8 {
-	return min(h.codec, userCodec) | h.level<<4
 }
 
 // cparams returns the parameters for new chunks.

@@ -11,15 +11,10 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// originLayers returns the names of the metalayers that mark frames whose data is elsewhere, in the order in which
-// python-blosc2 looks for them.
-func originLayers() [3]string {
-	return [...]string{engine.ProxyLayer, engine.ObjectLayer, engine.OldLazyLayer}
-}
-
-// findOrigin returns the origin of a state, or nil if its chunks hold the data.
+// findOrigin returns the origin of a state, or nil if its chunks hold the data. It looks for metalayers in the order in
+// which python-blosc2 does.
 func (f *Frame) findOrigin(s *snapshot) *origin {
-	for _, name := range originLayers() {
+	for _, name := range [...]string{engine.ProxyLayer, engine.ObjectLayer, engine.OldLazyLayer} {
 		if findLayer(s.meta, name) < 0 {
 			continue
 		}

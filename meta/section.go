@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/internal/errs"
 )
@@ -44,7 +45,7 @@ func AppendHeader(header []byte, layers []Layer) ([]byte, error) {
 	if err != nil {
 		return header, err
 	}
-	dst := grow(header, size)
+	dst := slices.Grow(header, size)
 	// Here idx_size counts from the array marker; in a trailer it starts one byte later.
 	return appendSection(dst, 0, 1, layers), nil
 }
@@ -58,7 +59,7 @@ func AppendTrailer(dst []byte, layers []Layer) ([]byte, error) {
 		return dst, err
 	}
 	base := len(dst)
-	dst = grow(dst, size+trailerPrefix+trailerSuffix)
+	dst = slices.Grow(dst, size+trailerPrefix+trailerSuffix)
 	dst = append(dst, markFixArray+4, 1)
 	dst = appendSection(dst, base, 0, layers)
 	dst = appendUint32(dst, markUint32, len(dst)-base+trailerSuffix)
@@ -88,14 +89,6 @@ func sectionSize(where string, layers []Layer, most, extra int) (int, error) {
 		return 0, fmt.Errorf("meta: %s: %d bytes of metalayers: %w", where, size, ErrTooLarge)
 	}
 	return int(size), nil
-}
-
-// grow returns dst with capacity for n more bytes, after at most one allocation.
-func grow(dst []byte, n int) []byte {
-	if cap(dst)-len(dst) >= n {
-		return dst
-	}
-	return append(make([]byte, 0, len(dst)+n), dst...)
 }
 
 // appendSection appends a section that sectionSize has checked. Offsets count from dst[base]. extra is added to

@@ -34,7 +34,7 @@ func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, roo
 	if err != nil {
 		return dst, false, err
 	}
-	return tryStream(dst, src, enc, room)
+	return encodeStream(dst, src, enc, room)
 }
 
 // encodeStreams appends the streams of a filtered block.
@@ -47,9 +47,12 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 	n := len(filtered) / streams
 	start := len(dst)
 	for j := range streams {
-		dst, err = encodeStream(dst, filtered[j*n:(j+1)*n], enc, room-(len(dst)-start))
-		if err != nil {
+		src, stored := filtered[j*n:(j+1)*n], false
+		if dst, stored, err = encodeStream(dst, src, enc, room-(len(dst)-start)); err != nil {
 			return dst, err
+		}
+		if stored {
+			filters.Copy(dst[len(dst)-n:], src)
 		}
 	}
 	return dst, nil

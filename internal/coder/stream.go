@@ -120,19 +120,10 @@ func (c *cursor) nextStream(dst []byte) ([]byte, error) {
 // errNoRoom is returned if a chunk would not be smaller than its data.
 var errNoRoom = errors.New("no room")
 
-// encodeStream appends one stream: its length and its bytes. room is the number of bytes that both may take.
-func encodeStream(dst, src []byte, enc codec.Encoder, room int) ([]byte, error) {
-	dst, stored, err := tryStream(dst, src, enc, room)
-	if stored {
-		filters.Copy(dst[len(dst)-len(src):], src)
-	}
-	return dst, err
-}
-
-// tryStream is encodeStream, except that it does not copy a stream that is stored uncompressed: it then returns true,
-// and the end of dst has space for src. The order of its checks is the order in C-Blosc2, so that it stores the same
-// streams.
-func tryStream(dst, src []byte, enc codec.Encoder, room int) (_ []byte, stored bool, _ error) {
+// encodeStream appends one stream: its length and its bytes. room is the number of bytes that both may take. It does
+// not copy a stream that is stored uncompressed: it then returns true, and the end of dst has space for src. The order
+// of its checks is the order in C-Blosc2, so that it stores the same streams.
+func encodeStream(dst, src []byte, enc codec.Encoder, room int) (_ []byte, stored bool, _ error) {
 	at := len(dst)
 	room -= 4
 	run := isRun(src)

@@ -69,7 +69,7 @@ func TestUserCodec(t *testing.T) {
 		}
 	}
 	beyond := fakeCodec{n: func(dst, src []byte) int { return len(dst) + 1 }}
-	if _, err := encodeStream(nil, src[:100], beyond, 50); !errors.Is(err, errNoRoom) {
+	if _, _, err := encodeStream(nil, src[:100], beyond, 50); !errors.Is(err, errNoRoom) {
 		t.Errorf("a codec that reports more bytes than it had space for: %v", err)
 	}
 	one := func(dst, src []byte) int { return 1 }

@@ -9,7 +9,8 @@ func Shuffle(dst, src []byte, width int) {
 		return
 	}
 	m := n * width
-	shuffleElements(dst[:m], src[:m], width, n)
+	done := shuffleVector(dst[:m], src[:m], width, n)
+	shuffleGeneric(dst[:m], src[:m], width, n, done)
 	copy(dst[m:], src[m:])
 }
 
@@ -22,7 +23,8 @@ func Unshuffle(dst, src []byte, width int) {
 		return
 	}
 	m := n * width
-	unshuffleElements(dst[:m], src[:m], width, n)
+	done := unshuffleVector(dst[:m], src[:m], width, n)
+	unshuffleGeneric(dst[:m], src[:m], width, n, done)
 	copy(dst[m:], src[m:])
 }
 

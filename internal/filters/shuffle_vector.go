@@ -5,21 +5,12 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// This file divides the work between the vector kernels and the generic kernels, which process the rest. Each
+// The functions of this file process as many elements as the vector kernels can. Generic kernels process the rest. Each
 // architecture defines vectorLevel; vectorElements, the number of elements that one iteration of its kernels moves; and
 // gatherVector and scatterVector.
 
-// shuffleElements transposes n elements of width bytes; both slices hold n*width bytes.
-func shuffleElements(dst, src []byte, width, n int) {
-	shuffleGeneric(dst, src, width, n, shuffleVector(dst, src, width, n))
-}
-
-// unshuffleElements undoes shuffleElements.
-func unshuffleElements(dst, src []byte, width, n int) {
-	unshuffleGeneric(dst, src, width, n, unshuffleVector(dst, src, width, n))
-}
-
-// shuffleVector does shuffleElements for the first elements and returns their number.
+// shuffleVector transposes the first of n elements of width bytes, and returns their number. Both slices hold n*width
+// bytes.
 //
 // It processes elements of more than 16 bytes by groups of 16 columns, and by tiles like the generic kernel. The last
 // group overlaps the previous one.
@@ -45,7 +36,7 @@ func shuffleVector(dst, src []byte, width, n int) int {
 	return done
 }
 
-// unshuffleVector does unshuffleElements for the first elements and returns their number. It may change elements after
+// unshuffleVector undoes shuffleVector for the first elements and returns their number. It may change elements after
 // them.
 func unshuffleVector(dst, src []byte, width, n int) int {
 	if !cpu.Has(vectorLevel) || n < vectorElements {
