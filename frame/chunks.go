@@ -48,8 +48,8 @@ func (f *Frame) withWorker(do func(w *worker) error) error {
 	return err
 }
 
-// block returns memory for a decoded block.
-func (w *worker) block(n int) []byte {
+// memory returns memory for a decoded block of n bytes.
+func (w *worker) memory(n int) []byte {
 	if cap(w.buf) < n {
 		w.buf = make([]byte, n)
 	}

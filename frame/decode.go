@@ -154,14 +154,14 @@ func (d *decoding) decodeRun(w *worker, j *decodeJob) {
 	i := j.next
 	j.next += n
 	j.active += n
-	ok := d.Unlocked(func() error { return d.blocks(w, j, i, n) })
+	ok := d.Unlocked(func() error { return d.decodeBlocks(w, j, i, n) })
 	if j.active -= n; ok && j.active == 0 && j.next == j.n {
 		d.finish(j)
 	}
 }
 
-// blocks decodes n needed blocks of a job, starting with the i-th, two at a time if that is faster.
-func (d *decoding) blocks(w *worker, j *decodeJob, i, n int) (err error) {
+// decodeBlocks decodes n needed blocks of a job, starting with the i-th, two at a time if that is faster.
+func (d *decoding) decodeBlocks(w *worker, j *decodeJob, i, n int) (err error) {
 	if m, ok := d.s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
 	}
@@ -172,11 +172,11 @@ func (d *decoding) blocks(w *worker, j *decodeJob, i, n int) (err error) {
 		}
 		err := error(nil)
 		if k := j.needed(i); j.two && n > 1 {
-			err = d.two(w, j, [2]int{k, j.needed(i + 1)})
+			err = d.decodeTwo(w, j, [2]int{k, j.needed(i + 1)})
 			i += 2
 		} else {
 			d.plan.Block(&w.answers[0], &j.visit, k, j.r.BlockOffset(k), j.r.BlockLen(k))
-			err = d.block(w, j, k, &w.answers[0])
+			err = d.decodeBlock(w, j, k, &w.answers[0])
 			i++
 		}
 		if err != nil {
@@ -330,8 +330,9 @@ func (j *decodeJob) needed(i int) int {
 // the cache of the CPU.
 const mostTwo = 1 << 20
 
-// two decodes two blocks at a time if both are decoded directly or neither is, and most of their bytes are needed.
-func (d *decoding) two(w *worker, j *decodeJob, k [2]int) error {
+// decodeTwo decodes two blocks at a time if both are decoded directly or neither is, and if most of their bytes are
+// needed.
+func (d *decoding) decodeTwo(w *worker, j *decodeJob, k [2]int) error {
 	r := &j.r
 	var dst [2][]byte
 	size, need := 0, 0
@@ -344,13 +345,13 @@ func (d *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	}
 	direct := dst[0] != nil
 	if direct != (dst[1] != nil) || !direct && size > mostTwo || need < size*3/4 {
-		if err := d.block(w, j, k[0], &w.answers[0]); err != nil {
+		if err := d.decodeBlock(w, j, k[0], &w.answers[0]); err != nil {
 			return err
 		}
-		return d.block(w, j, k[1], &w.answers[1])
+		return d.decodeBlock(w, j, k[1], &w.answers[1])
 	}
 	if !direct {
-		b, n := w.block(size), r.BlockLen(k[0])
+		b, n := w.memory(size), r.BlockLen(k[0])
 		dst[0], dst[1] = b[:n:n], b[n:]
 	}
 	if err := w.DecodePair(dst, r, k); err != nil || direct {
@@ -362,10 +363,10 @@ func (d *decoding) two(w *worker, j *decodeJob, k [2]int) error {
 	return w.answers[1].Read(dst[1])
 }
 
-// block decodes the bytes of block k of a job that the answer b of the plan needs, and moves the items.
-func (d *decoding) block(w *worker, j *decodeJob, k int, b *engine.Block) error {
+// decodeBlock decodes the bytes of block k of a job that the answer b of the plan needs, and moves the items.
+func (d *decoding) decodeBlock(w *worker, j *decodeJob, k int, b *engine.Block) error {
 	if d.cache != nil {
-		return d.blockCached(w, j, k, b)
+		return d.decodeCached(w, j, k, b)
 	}
 	n := j.r.BlockLen(k)
 	if dst := b.Direct(n); dst != nil {
@@ -380,20 +381,20 @@ func (d *decoding) block(w *worker, j *decodeJob, k int, b *engine.Block) error 
 			return nil
 		}
 		if ok {
-			block := w.block(n)
+			block := w.memory(n)
 			s.Unshuffle(block)
 			return b.Read(block)
 		}
 	}
-	block := w.block(n)
+	block := w.memory(n)
 	if err := w.DecodePrefix(block, &j.r, k, b.Need); err != nil {
 		return d.chunkError(j, err)
 	}
 	return b.Read(block)
 }
 
-// blockCached is block with the cache.
-func (d *decoding) blockCached(w *worker, j *decodeJob, k int, b *engine.Block) error {
+// decodeCached is decodeBlock with the cache.
+func (d *decoding) decodeCached(w *worker, j *decodeJob, k int, b *engine.Block) error {
 	key := blockcache.Key{Chunk: j.visit.Chunk, Block: k}
 	data := d.cache.Get(d.s, key)
 	if data == nil {

@@ -300,7 +300,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int, b *engine.Block) ([]byt
 	if src := b.Direct(n); src != nil {
 		return src, nil
 	}
-	dst := w.block(n)
+	dst := w.memory(n)
 	if b.Keep != engine.KeepNone {
 		if j.oldSpecial != chunk.Regular {
 			coder.FillSpecial(dst, j.oldSpecial, j.oldValue, int(e.s.typeSize), k*e.l.BlockLen(0))
