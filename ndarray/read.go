@@ -115,7 +115,7 @@ func (a *Array) readSelection(ctx context.Context, v engine.View, st *state, m *
 		return a.readLists(ctx, v, st, m, s, sel, dst)
 	}
 	r := a.reading()
-	r.plan = newPlan(st, m, s)
+	setPlan(&r.plan, st, m, s)
 	err := r.run(ctx, v, dst)
 	a.reads.Put(r)
 	return err
@@ -148,7 +148,7 @@ func (a *Array) readItem(ctx context.Context, m *selection.Mapping, c *valueRead
 	if !swap {
 		m = c.mapping(&with, a, st, m)
 	}
-	r.plan = newPlan(st, m, &s)
+	setPlan(&r.plan, st, m, &s)
 	err = r.run(ctx, v, r.item)
 	if swap {
 		c.Cast.Run(r.item, r.item)
@@ -166,14 +166,15 @@ func (a *Array) reading() *reading {
 	return &reading{path: a.f.Path()}
 }
 
-// newPlan plans the read or write of a selection of the array, or of a view of it if m is not nil.
-func newPlan(st *state, m *selection.Mapping, s *selection.Selection) selection.Plan {
+// setPlan plans the read or write of a selection of the array, or of a view of it if m is not nil.
+func setPlan(p *selection.Plan, st *state, m *selection.Mapping, s *selection.Selection) {
 	if m == nil {
-		return selection.NewPlan(st.geo, s)
+		*p = selection.NewPlan(st.geo, s)
+		return
 	}
 	var stride grid.Dims
 	s.Strides(&stride)
-	return m.Plan(st.geo, &s.Axes, &stride)
+	*p = m.Plan(st.geo, &s.Axes, &stride)
 }
 
 // run reads the planned selection into dst.

@@ -63,7 +63,7 @@ func (a *Array) writeSelection(ctx context.Context, b *frame.Batch, st *state, m
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	w.plan = newPlan(st, m, s)
+	setPlan(&w.plan, st, m, s)
 	return a.encode(ctx, b, st, w, w.size())
 }
 
