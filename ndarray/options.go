@@ -31,10 +31,10 @@ type CreateOptions struct {
 	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
 	Level int
 	// Filters transform a block before it is compressed, in this order: chunk.Shuffle, BitShuffle, Delta, ByteDelta,
-	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle, or none for ZFP. A list without
-	// filters, such as []chunk.Filter{}, selects none. "go doc chunk.NoFilter" describes them. As in C-Blosc2, nothing
-	// checks the dtype: TruncPrec, NDMean and the ZFP codecs destroy other numbers than <f4 and <f8, and IntTrunc those
-	// that are not little-endian integers.
+	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle, or none for ZFP. A list, such as
+	// []chunk.Filter{chunk.BitShuffle}, replaces that. An empty list selects no filters. "go doc chunk.NoFilter"
+	// describes them. As in C-Blosc2, nothing checks the dtype: TruncPrec, NDMean and the ZFP codecs destroy other
+	// numbers than <f4 and <f8, and IntTrunc those that are not little-endian integers.
 	Filters []chunk.Filter
 	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode
