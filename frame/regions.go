@@ -118,10 +118,18 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 // unfinished frame with another layout an error that does not recommend Overwrite: that would remove the chunks of
 // other writers.
 func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapshot, exists error) (*Regions, error) {
-	r, err := OpenRegions(ctx, name, &OpenOptions{
+	open := &OpenOptions{
 		Concurrency: o.Concurrency, NoSync: o.NoSync, Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, MaxBytes: -1,
 		Objects: o.Objects, sys: o.sys,
-	})
+	}
+	r, err := OpenRegions(ctx, name, open)
+	// Some servers report that an object exists a moment before they return it.
+	for try := 1; o.Objects != nil && errors.Is(err, ErrFormat) && try < maxTries; try++ {
+		if err := pause(ctx); err != nil {
+			return nil, err
+		}
+		r, err = OpenRegions(ctx, name, open)
+	}
 	if err != nil {
 		return nil, exists
 	}

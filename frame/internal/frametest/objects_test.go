@@ -352,6 +352,23 @@ func TestObjectsRaces(t *testing.T) {
 			t.Error(err)
 		}
 	})
+	run("a layout that exists but is not found yet", func(t *testing.T, s *store, _ *frame.Regions) {
+		hidden := 6
+		s.do = func(_ int, what string, change func()) error {
+			if hidden > 0 && what == "get unfinished.layout" {
+				hidden--
+				return fs.ErrNotExist
+			}
+			change()
+			return nil
+		}
+		r, err := layOut("", regionOptions(s))
+		must(t, err)
+		must(t, r.Close())
+		if hidden > 0 {
+			t.Errorf("%d more calls were to fail", hidden)
+		}
+	})
 	run("a damaged chunk", func(t *testing.T, s *store, r *frame.Regions) {
 		for i := range regionCount {
 			must(t, r.Write(ctx, i, regionItems(i)))
