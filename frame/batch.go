@@ -471,3 +471,12 @@ func (b *Batch) setVariable() error {
 	b.next.chunkSize = 0
 	return nil
 }
+
+// copiesFrom notes that the batch gets chunks of f. The frame of the batch gets a limit if f has one: what the chunks
+// claim is as little trusted as before.
+func (b *Batch) copiesFrom(f *Frame) {
+	b.copied = true
+	if !f.trusted.Load() {
+		b.f.trusted.Store(false)
+	}
+}

@@ -2,12 +2,10 @@ package frame
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -449,75 +447,4 @@ func (f *Frame) unfinished(n int, s *snapshot) error {
 		return f.wrap("directory", -1, fmt.Errorf("all of %d chunks are written, but Finish was not called: %w", n, ErrUnfinished))
 	}
 	return f.wrap("directory", -1, fmt.Errorf("%d of %d chunks are written: %w", n, s.index.n, ErrUnfinished))
-}
-
-// CheckAlloc returns an error that wraps ErrTooLarge if a caller should not allocate n bytes for data that the frame
-// claims to have. Call it before allocating memory whose size a file of unknown origin determines, such as the memory
-// for a whole array. Methods that return new memory check it themselves.
-//
-// The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
-// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit, unless they have
-// chunks that were copied from a frame with one.
-func (f *Frame) CheckAlloc(n int64) error {
-	if limit := f.allocLimit(n); n > limit {
-		return fmt.Errorf("%d bytes, but the size of the file allows %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)
-	}
-	return nil
-}
-
-// mostAlloc returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
-// CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
-func (f *Frame) mostAlloc() int64 {
-	const most = 64 << 30
-	limit := f.allocLimit(most)
-	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
-		limit = max(limit, coder.MemoryRatio*min(s.frameLen, math.MaxInt64/coder.MemoryRatio))
-	}
-	return limit
-}
-
-// allocLimit returns the limit of CheckAlloc, as far as it matters for n.
-func (f *Frame) allocLimit(n int64) int64 {
-	switch {
-	case f.opts.MaxBytes > 0:
-		return f.opts.MaxBytes
-	case f.opts.MaxBytes < 0 || f.trusted.Load():
-		return math.MaxInt64
-	case n <= coder.FreeBytes:
-		return coder.FreeBytes
-	}
-	s := f.snap.Load()
-	if s == nil {
-		return coder.FreeBytes
-	}
-	enough := (n-1)/coder.MemoryRatio + 1
-	s.stored.mu.Lock()
-	defer s.stored.mu.Unlock()
-	if s.stored.sought < enough {
-		s.stored.found, s.stored.sought = f.store.stored(s, enough), enough
-	}
-	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
-}
-
-// copiesFrom notes that the batch gets chunks of f. The frame of the batch gets a limit if f has one: what the chunks
-// claim is as little trusted as before.
-func (b *Batch) copiesFrom(f *Frame) {
-	b.copied = true
-	if !f.trusted.Load() {
-		b.f.trusted.Store(false)
-	}
-}
-
-// errHole is the error of n bytes of which too few are stored.
-func errHole(n int64) error {
-	return fmt.Errorf("%d bytes, too few of them are stored; OpenOptions.MaxBytes may allow them: %w", n, ErrTooLarge)
-}
-
-// readStored is storage.ReadAll for a size that a file claims. It returns ErrTooLarge if the stored bytes do not
-// justify that size.
-func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
-	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
-		return nil, cmp.Or(storage.Canceled(src), errHole(n)) // bytes that cannot be read count as missing
-	}
-	return storage.ReadAll(src, off, n)
 }

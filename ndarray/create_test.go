@@ -494,38 +494,3 @@ func TestCreateZFP(t *testing.T) {
 		}
 	}
 }
-
-// TestCopyNumbers copies converted views of arrays with a lossy codec or filter that is for other numbers.
-func TestCopyNumbers(t *testing.T) {
-	ctx := t.Context()
-	data := make([]float64, 1000)
-	for i := range data {
-		data[i] = float64(i)
-	}
-	for _, o := range []CreateOptions{
-		{Codec: codec.ZFPPrec, CodecMeta: 60},
-		{Filters: []chunk.Filter{chunk.TruncPrec.With(40), chunk.Shuffle}},
-	} {
-		a, err := Create(ctx, "", []int64{1000}, data, &o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, dtype := range []string{">f8", "<f4", "<i8", ">i8", "<i2"} {
-			v, err := AsType(a, dtype)
-			if err != nil {
-				t.Fatal(err)
-			}
-			b, err := Copy(ctx, "", v, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
-			back, err := AsType(b, "<f8")
-			if err != nil {
-				t.Fatal(err)
-			}
-			if got, err := Read[float64](ctx, back); err != nil || math.Abs(got[999]-999) > 1 {
-				t.Errorf("%v %v, dtype %s: item 999 is %v, %v", o.Codec, o.Filters, dtype, got[999], err)
-			}
-		}
-	}
-}
