@@ -66,7 +66,7 @@ func (e *Encoder) Encode(dst, src []byte) int {
 		return at + 3
 	}
 	e.begin(src)
-	defer func() { e.src = nil }() // retain no memory of the caller
+	defer func() { e.src, e.finder.src = nil, nil }() // retain no memory of the caller
 	for start := 0; start < len(src); {
 		end := start + e.blockSize(start)
 		n := e.block(dst[at:], start, end)

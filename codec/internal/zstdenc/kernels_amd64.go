@@ -68,3 +68,32 @@ func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
 
 //go:noescape
 func countKernel(count *[256]uint32, parts *[3][256]uint32, b []byte)
+
+// descend does what descendGeneric does.
+func (f *finder) descend(at int, node, lowest uint32, best, reach int) (int, int) {
+	if !cpu.Has(cpu.AVX2) {
+		return f.descendGeneric(at, node, lowest, best, reach)
+	}
+	return descendKernel(f, at, node, lowest, best, reach)
+}
+
+// descendKernel is descendGeneric.
+//
+//go:noescape
+func descendKernel(f *finder, at int, node, lowest uint32, best, reach int) (int, int)
+
+// relax does what relaxGeneric does.
+func (s *steps) relax(i int, prices []uint32, m match) {
+	if n := len(prices) &^ 7; n > 0 && cpu.Has(cpu.AVX2) {
+		_ = s.costs[i : i+n] // all slices have the same length
+		relaxKernel(s, i, prices[:n], &m)
+		i, prices = i+n, prices[n:]
+		m.length += uint32(n)
+	}
+	s.relaxGeneric(i, prices, m)
+}
+
+// relaxKernel is relaxGeneric for a multiple of 8 lengths, at least 8.
+//
+//go:noescape
+func relaxKernel(s *steps, i int, prices []uint32, m *match)

@@ -13,3 +13,9 @@ func (r *sequenceRun) run() { r.runGeneric() }
 func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
 	countPartsGeneric(count, parts, b)
 }
+
+func (f *finder) descend(at int, node, lowest uint32, best, reach int) (int, int) {
+	return f.descendGeneric(at, node, lowest, best, reach)
+}
+
+func (s *steps) relax(i int, prices []uint32, m match) { s.relaxGeneric(i, prices, m) }

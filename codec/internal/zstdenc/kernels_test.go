@@ -3,6 +3,7 @@ package zstdenc
 import (
 	"bytes"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/cpu"
@@ -70,6 +71,64 @@ func TestHistogram(t *testing.T) {
 		generic(func() { histogram(&count, b[1:1+n], &parts) })
 		if count != want {
 			t.Errorf("%d bytes, generic: %v, want %v", n, count, want)
+		}
+	}
+}
+
+// TestRelax tries matches of all numbers of lengths, at costs above and below those so far.
+func TestRelax(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	for n := range 100 {
+		prices := make([]uint32, n)
+		got, want := makeSteps(n+20), makeSteps(n+20)
+		for i := range got.costs {
+			got.costs[i], got.lengths[i], got.offsets[i] = r.Uint32(), r.Uint32(), r.Uint32()
+			if i%7 == 0 {
+				got.costs[i] = unreached
+			}
+			want.costs[i], want.lengths[i], want.offsets[i] = got.costs[i], got.lengths[i], got.offsets[i]
+		}
+		m := match{1 << 31, uint32(3 + n), 99}
+		for i := range prices {
+			prices[i] = r.Uint32() >> 1 // costs of at least 1<<31, which a signed comparison would take for small
+		}
+		got.relax(5, prices, m)
+		for i, p := range prices {
+			if k := 5 + i; m.price+p < want.costs[k] {
+				want.costs[k], want.lengths[k], want.offsets[k] = m.price+p, m.length+uint32(i), m.offset
+			}
+		}
+		if !slices.Equal(got.costs, want.costs) || !slices.Equal(got.lengths, want.lengths) || !slices.Equal(got.offsets, want.offsets) {
+			t.Fatalf("%d lengths: %v, want %v", n, got, want)
+		}
+	}
+}
+
+// TestTree enters positions into trees with the kernel and without it: the matches and the trees must be the same.
+func TestTree(t *testing.T) {
+	for _, level := range []int{8, 9} {
+		matches := 0
+		for seed := range int64(20) {
+			src := mixed(5000, seed)
+			e, plain := NewEncoder(level), NewEncoder(level)
+			for end := 1000; end <= len(src); end += 1000 {
+				find := func(e *Encoder) {
+					if end == 1000 {
+						e.begin(src)
+						e.params = e.first
+					}
+					e.find(end-1000, end)
+				}
+				find(e)
+				generic(func() { find(plain) })
+				if !slices.Equal(e.finder.found, plain.finder.found) || !slices.Equal(e.finder.tree, plain.finder.tree) {
+					t.Fatalf("level %d, seed %d: other matches up to byte %d, or another tree", level, seed, end)
+				}
+				matches += len(e.finder.found)
+			}
+		}
+		if matches == 0 {
+			t.Errorf("level %d: no matches", level)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import "math/bits"
 // optimal finds the cheapest path through a block with its matches.
 type optimal struct {
 	nodes   []node
-	costs   []uint32 // costs of the nodes
+	steps   steps // the last steps of the paths to the nodes
 	prices  prices
 	literal [256]uint32 // counts
 	codes   [3][64]uint32
@@ -18,13 +18,37 @@ type optimal struct {
 
 // node is a position in a block and the cheapest path to it.
 type node struct {
-	length   uint32 // length of the match that ends here; 0 for a literal
-	offset   uint32 // offset of that match
 	literals uint32 // literals after the last match
 	repeats  [3]uint32
 }
 
+// steps are the last steps of paths to positions that follow each other. The slices have the same length.
+type steps struct {
+	costs   []uint32 // of the whole path, or unreached
+	lengths []uint32 // length of the match; 0 for a literal
+	offsets []uint32 // offset of that match
+}
+
 const unreached = 1<<32 - 1
+
+func makeSteps(n int) steps {
+	return steps{make([]uint32, n), make([]uint32, n), make([]uint32, n)}
+}
+
+// match is a match whose cost is price and the price of its length.
+type match struct{ price, length, offset uint32 }
+
+// relaxGeneric makes matches the last steps to the positions from number i on that they reach for less: one of the
+// length of m to the first, one byte longer to the second, and so on, for each price of a length.
+func (s *steps) relaxGeneric(i int, prices []uint32, m match) {
+	n := len(prices)
+	costs, lengths, offsets := s.costs[i:][:n], s.lengths[i:][:n], s.offsets[i:][:n]
+	for k, p := range prices {
+		if cost := m.price + p; cost < costs[k] {
+			costs[k], lengths[k], offsets[k] = cost, m.length+uint32(k), m.offset
+		}
+	}
+}
 
 // firstCodes are the initial counts.
 var firstCodes = makeFirstCodes()
@@ -45,7 +69,7 @@ func makeFirstCodes() (c [3][64]uint32) {
 // costs in the previous block, or a guess, and makes the number of passes of the parameters.
 func (e *Encoder) parse(start, end int) {
 	if e.optimal == nil {
-		e.optimal = &optimal{nodes: make([]node, maxBlock+1), costs: make([]uint32, maxBlock+1)}
+		e.optimal = &optimal{nodes: make([]node, maxBlock+1), steps: makeSteps(maxBlock + 1)}
 	}
 	o := e.optimal
 	e.find(start, end)
@@ -149,16 +173,16 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 	p := &o.prices
 	n := end - start
 	nodes := o.nodes[:n+1]
-	costs := o.costs[:n+1]
+	costs, lengths := o.steps.costs[:n+1], o.steps.lengths[:n+1]
 	nodes[0] = node{repeats: e.repeats}
 	costs[0] = p.literals[0]
 	reached := 0 // later nodes have no cost yet
 	for i := 0; i < n; i++ {
 		d := &nodes[i]
 		if i > 0 {
-			if d.length > 0 {
-				before := &nodes[i-int(d.length)]
-				d.repeats = repeatsAfter(before.repeats, d.offset, before.literals == 0)
+			if lengths[i] > 0 {
+				before := &nodes[i-int(lengths[i])]
+				d.repeats = repeatsAfter(before.repeats, o.steps.offsets[i], before.literals == 0)
 				d.literals = 0
 			} else {
 				d.repeats = nodes[i-1].repeats
@@ -169,9 +193,9 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 		cost := uint32(int32(costs[i]+p.literal[src[start+i]]) + p.more[min(d.literals, priced-1)])
 		if i == reached {
 			reached++
-			costs[i+1], nodes[i+1].length = cost, 0
+			costs[i+1], lengths[i+1] = cost, 0
 		} else if cost < costs[i+1] {
-			costs[i+1], nodes[i+1].length = cost, 0
+			costs[i+1], lengths[i+1] = cost, 0
 		} else if !e.params.thorough && costs[i+1] <= costs[i]+oneBit/2 && !f.long(i) {
 			continue // there is a better path
 		}
@@ -220,7 +244,7 @@ func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) in
 	if k-i < minMatch {
 		return i // it is not far
 	}
-	price := o.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(offset)]
+	price := o.steps.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(offset)]
 	o.relax(i, uint32(k-i), uint32(k-i), offset, price, reached)
 	return k - 1
 }
@@ -244,7 +268,7 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longe
 			continue
 		}
 		code := uint32(k + 1)
-		price := o.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(code)]
+		price := o.steps.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(code)]
 		least := uint32(minMatch)
 		if n >= e.finder.greedy {
 			least = uint32(n)
@@ -259,7 +283,7 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longe
 func (o *optimal) relax(i int, from, to, offset, price uint32, reached *int) {
 	if to >= priced { // lengths between are not worth the time
 		if last := i + int(to); last > *reached {
-			fill(o.costs[*reached+1:last+1], unreached)
+			fill(o.steps.costs[*reached+1:last+1], unreached)
 			*reached = last
 		}
 		o.relaxOne(i, to, offset, price+o.prices.lengthPrice(to))
@@ -267,26 +291,17 @@ func (o *optimal) relax(i int, from, to, offset, price uint32, reached *int) {
 	}
 	for *reached < i+int(to) {
 		*reached++
-		o.costs[*reached] = unreached
+		o.steps.costs[*reached] = unreached
 	}
 	if from > to {
 		return
 	}
-	lengths := o.prices.length[from : to+1]
-	costs := o.costs[i+int(from):][:len(lengths)]
-	nodes := o.nodes[i+int(from):][:len(lengths)]
-	for k, p := range lengths {
-		if cost := price + p; cost < costs[k] {
-			costs[k] = cost
-			nodes[k].length, nodes[k].offset = from+uint32(k), offset
-		}
-	}
+	o.steps.relax(i+int(from), o.prices.length[from:to+1], match{price, from, offset})
 }
 
 func (o *optimal) relaxOne(i int, n, offset, cost uint32) {
-	if k := i + int(n); cost < o.costs[k] {
-		o.costs[k] = cost
-		o.nodes[k].length, o.nodes[k].offset = n, offset
+	if k := i + int(n); cost < o.steps.costs[k] {
+		o.steps.costs[k], o.steps.lengths[k], o.steps.offsets[k] = cost, n, offset
 	}
 }
 
@@ -295,20 +310,15 @@ func (o *optimal) collect(e *Encoder, start, end int) {
 	// Go backwards: store the number of the next node on the path in place of the cost of each node.
 	i := end - start
 	for next := i; i > 0; next = i {
-		d := &o.nodes[i]
-		if d.length > 0 {
-			i -= int(d.length)
-		} else {
-			i--
-		}
-		o.costs[i] = uint32(next)
+		i -= int(max(o.steps.lengths[i], 1))
+		o.steps.costs[i] = uint32(next)
 	}
 	e.sequences, e.text = e.sequences[:0], e.text[:0]
 	anchor := 0
 	for i < end-start {
-		next := int(o.costs[i])
-		if d := &o.nodes[next]; d.length > 0 {
-			e.add(start+anchor, start+i, d.offset, int(d.length))
+		next := int(o.steps.costs[i])
+		if n := int(o.steps.lengths[next]); n > 0 {
+			e.add(start+anchor, start+i, o.steps.offsets[next], n)
 			anchor = next
 		}
 		i = next

@@ -1,6 +1,9 @@
 package zstdenc
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // candidate is a match that a block could use at some position.
 type candidate struct {
@@ -23,6 +26,13 @@ type finder struct {
 	greedy  int      // matches of this length are taken at once, and the positions inside them are not searched
 	next    int      // lower positions are in the tree, or skipped
 	skipped int      // lower positions need no matches
+
+	// For descend, in each block.
+	src   []byte   // up to the end of the block
+	roots []uint32 // newest position for each hash of 4 bytes
+	base  uint32   // of the encoder
+	shift uint     // 32 less the number of bits of these hashes
+	tries int      // number of positions to compare
 }
 
 const (
@@ -58,6 +68,8 @@ func (e *Encoder) find(start, end int) {
 	f := &e.finder
 	f.found, f.greedy = f.found[:0], int(e.params.target)
 	src := e.src[:end]
+	f.src, f.roots, f.base = src, e.tables.roots, e.base
+	f.shift, f.tries = 32-uint(e.params.hashLog), 1<<e.params.searchLog
 	limit := end - 8
 	f.skipped, f.next = start, max(f.next, start)
 	firsts := f.firsts[:end-start+1]
@@ -105,39 +117,55 @@ func (f *finder) long(i int) bool {
 
 // search enters a position into the tree and adds its matches, if they are needed. It returns the largest length of
 // these.
-//
-// It is one loop, because most of the time is spent here.
 func (e *Encoder) search(src []byte, at int) int {
 	f := &e.finder
-	base, mask, tree := e.base, f.mask, f.tree
-	wanted := at >= f.skipped
 	v := load64(src, at)
 	best, reach := 3, at+9
 	if e.params.minMatch == 3 {
 		h := hash(v, 3, log3)
-		from := int(f.hash3[h]) - int(base)
-		f.hash3[h] = base + uint32(at)
-		if from >= 0 && at-from < 1<<18 && wanted && (load32(src, from)^uint32(v))<<8 == 0 {
+		from := int(f.hash3[h]) - int(f.base)
+		f.hash3[h] = f.base + uint32(at)
+		if from >= 0 && at-from < 1<<18 && at >= f.skipped && (load32(src, from)^uint32(v))<<8 == 0 {
 			best = 3 + matchLength(src, from+3, at+3)
 			reach = max(reach, from+best)
 			f.found = append(f.found, candidate{uint32(best), uint32(at - from)})
 		}
 	}
-	h := hash(v, 4, e.params.hashLog)
-	current := base + uint32(at)
-	node := e.tables.roots[h]
-	e.tables.roots[h] = current
-	lowest := base
-	if current-base > mask {
-		lowest = current - mask
+	root := &f.roots[uint32(v)*(prime&(1<<32-1))>>f.shift]
+	current, node := f.base+uint32(at), *root
+	*root = current
+	lowest := f.base
+	if current-f.base > f.mask {
+		lowest = current - f.mask
 	}
+	if cap(f.found)-len(f.found) < f.tries {
+		f.found = slices.Grow(f.found, f.tries)
+	}
+	best, reach = f.descend(at, node, lowest, best, reach)
+	// In a long match all positions are like those at its source, so they need not be in the tree. If matches are
+	// needed again, they are searched.
+	f.next = reach - 8
+	if at < f.skipped {
+		f.next = min(f.next, f.skipped)
+	}
+	return best
+}
+
+// descendGeneric goes down the tree from a node, not below lowest, and makes position at its root. It adds the matches
+// of more than best bytes, each longer than the one before, if they are needed. It returns the largest length and how
+// far the sources of matches reach, at least best and reach. There must be room for all matches.
+//
+// It is one loop, because most of the time is spent here.
+func (f *finder) descendGeneric(at int, node, lowest uint32, best, reach int) (int, int) {
+	mask, tree := f.mask, f.tree
+	current := f.base + uint32(at)
 	less, more := 2*(current&mask), 2*(current&mask)+1 // slots of the next smaller and larger position
 	lessLength, moreLength := 0, 0                     // number of bytes that they have in common with at
-	p := src[at:]
-	for left := 1 << e.params.searchLog; left > 0 && node >= lowest; left-- {
+	p := f.src[at:]
+	for left := f.tries; left > 0 && node >= lowest; left-- {
 		n := min(lessLength, moreLength)
-		from := int(node - base)
-		q := src[from:]
+		from := int(node - f.base)
+		q := f.src[from:]
 		q = q[:len(p)]
 		for len(p)-n >= 8 {
 			if binary.LittleEndian.Uint64(p[n:]) != binary.LittleEndian.Uint64(q[n:]) {
@@ -151,7 +179,7 @@ func (e *Encoder) search(src []byte, at int) int {
 		if n > best {
 			reach = max(reach, from+n)
 			best = n
-			if wanted {
+			if at >= f.skipped {
 				f.found = append(f.found, candidate{uint32(n), uint32(at - from)})
 			}
 		}
@@ -170,11 +198,5 @@ func (e *Encoder) search(src []byte, at int) int {
 		}
 	}
 	tree[less], tree[more] = 0, 0
-	// In a long match all positions are like those at its source, so they need not be in the tree. If matches are
-	// needed again, they are searched.
-	f.next = reach - 8
-	if !wanted {
-		f.next = min(f.next, f.skipped)
-	}
-	return best
+	return best, reach
 }
