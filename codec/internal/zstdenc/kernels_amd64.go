@@ -85,7 +85,7 @@ func descendKernel(f *finder, at int, node, lowest uint32, best, reach int) (int
 // relax does what relaxGeneric does.
 func (s *steps) relax(i int, prices []uint32, m match) {
 	if n := len(prices) &^ 7; n > 0 && cpu.Has(cpu.AVX2) {
-		_ = s.costs[i : i+n] // all slices have the same length
+		_ = s.costs[i+n-1] // all slices have the same length
 		relaxKernel(s, i, prices[:n], &m)
 		i, prices = i+n, prices[n:]
 		m.length += uint32(n)

@@ -5,7 +5,7 @@ import "math/bits"
 // optimal finds the cheapest path through a block with its matches.
 type optimal struct {
 	nodes   []node
-	steps   steps // the last steps of the paths to the nodes
+	steps   steps
 	prices  prices
 	literal [256]uint32 // counts
 	codes   [3][64]uint32
@@ -16,16 +16,17 @@ type optimal struct {
 	text      []byte
 }
 
-// node is a position in a block and the cheapest path to it.
+// node is what the next step needs to know of the cheapest path to a position in a block.
 type node struct {
 	literals uint32 // literals after the last match
 	repeats  [3]uint32
 }
 
-// steps are the last steps of paths to positions that follow each other. The slices have the same length.
+// steps holds the cheapest path to each position in a block: its cost and its last step. The slices have the same
+// length.
 type steps struct {
 	costs   []uint32 // of the whole path, or unreached
-	lengths []uint32 // length of the match; 0 for a literal
+	lengths []uint32 // length of the match that ends here; 0 for a literal
 	offsets []uint32 // offset of that match
 }
 
@@ -38,8 +39,9 @@ func makeSteps(n int) steps {
 // match is a match whose cost is price and the price of its length.
 type match struct{ price, length, offset uint32 }
 
-// relaxGeneric makes matches the last steps to the positions from number i on that they reach for less: one of the
-// length of m to the first, one byte longer to the second, and so on, for each price of a length.
+// relaxGeneric tries a match for each price of a length. The first has the length of m and ends at position i. Each of
+// the others is one byte longer than the one before. A match becomes the last step to a position that it reaches for
+// less.
 func (s *steps) relaxGeneric(i int, prices []uint32, m match) {
 	n := len(prices)
 	costs, lengths, offsets := s.costs[i:][:n], s.lengths[i:][:n], s.offsets[i:][:n]

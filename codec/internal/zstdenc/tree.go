@@ -67,8 +67,7 @@ func (f *finder) clear() {
 func (e *Encoder) find(start, end int) {
 	f := &e.finder
 	f.found, f.greedy = f.found[:0], int(e.params.target)
-	src := e.src[:end]
-	f.src, f.roots, f.base = src, e.tables.roots, e.base
+	f.src, f.roots, f.base = e.src[:end], e.tables.roots, e.base
 	f.shift, f.tries = 32-uint(e.params.hashLog), 1<<e.params.searchLog
 	limit := end - 8
 	f.skipped, f.next = start, max(f.next, start)
@@ -87,7 +86,7 @@ func (e *Encoder) find(start, end int) {
 			}
 			continue
 		}
-		best := e.search(src, at)
+		best := e.search(at)
 		if best > 3 {
 			last = max(last, at+best)
 		} else if at > last { // no match for a long time: skip more and more positions
@@ -117,8 +116,9 @@ func (f *finder) long(i int) bool {
 
 // search enters a position into the tree and adds its matches, if they are needed. It returns the largest length of
 // these.
-func (e *Encoder) search(src []byte, at int) int {
+func (e *Encoder) search(at int) int {
 	f := &e.finder
+	src := f.src
 	v := load64(src, at)
 	best, reach := 3, at+9
 	if e.params.minMatch == 3 {
@@ -131,7 +131,7 @@ func (e *Encoder) search(src []byte, at int) int {
 			f.found = append(f.found, candidate{uint32(best), uint32(at - from)})
 		}
 	}
-	root := &f.roots[uint32(v)*(prime&(1<<32-1))>>f.shift]
+	root := &f.roots[hash(v, 4, e.params.hashLog)]
 	current, node := f.base+uint32(at), *root
 	*root = current
 	lowest := f.base
@@ -151,9 +151,10 @@ func (e *Encoder) search(src []byte, at int) int {
 	return best
 }
 
-// descendGeneric goes down the tree from a node, not below lowest, and makes position at its root. It adds the matches
-// of more than best bytes, each longer than the one before, if they are needed. It returns the largest length and how
-// far the sources of matches reach, at least best and reach. There must be room for all matches.
+// descendGeneric goes down the tree from a node and puts position at in its place, at the root. Nodes below lowest are
+// not in the tree any more. It adds the matches of more than best bytes, if they are needed: each is longer than the
+// one before. It returns the largest length and how far the sources of matches reach, at least best and reach. f.found
+// must have room for f.tries matches.
 //
 // It is one loop, because most of the time is spent here.
 func (f *finder) descendGeneric(at int, node, lowest uint32, best, reach int) (int, int) {
