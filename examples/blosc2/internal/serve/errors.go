@@ -67,13 +67,13 @@ func (s *Server) clean(err error) error {
 
 // fail answers with an error, as one line of text.
 func fail(w *response, r *http.Request, err error) {
-	if r.Context().Err() != nil {
-		w.code = statusGone
-		return
-	}
 	code := statusOf(err)
 	text := err.Error()
 	switch {
+	case r.Context().Err() != nil:
+		// A client that has closed only its half of the connection takes an answer, which must not be 200.
+		w.code = statusGone
+		code, text = http.StatusServiceUnavailable, ""
 	case code == http.StatusNotFound:
 		text = "not found"
 	case code == http.StatusMethodNotAllowed:
@@ -83,7 +83,9 @@ func fail(w *response, r *http.Request, err error) {
 	case errors.Is(err, context.DeadlineExceeded):
 		text = "the request takes too long"
 	}
-	text = strings.Join(strings.Fields(text), " ") + "\n"
+	if text != "" {
+		text = strings.Join(strings.Fields(text), " ") + "\n"
+	}
 	h := w.Header()
 	h.Del("ETag")
 	h.Set("Cache-Control", "no-store")

@@ -61,6 +61,12 @@ func noLeaks(t testing.TB) {
 		return len(list)
 	}
 	http.DefaultClient.CloseIdleConnections()
+	// The first listener of a process opens files for the runtime, which stay open.
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
 	goroutines, open := runtime.NumGoroutine(), files()
 	t.Cleanup(func() {
 		http.DefaultClient.CloseIdleConnections()
@@ -247,6 +253,18 @@ func TestCancel(t *testing.T) {
 	eventually(t, "the request waits", func() bool { return s.requests.used() == 1 })
 	conn.Close()
 	eventually(t, "the request ends", func() bool { return s.requests.used() == 0 })
+	// A client that closes only its half of the connection takes an answer, which is not 200 without data.
+	if conn, err = net.Dial("tcp", addr); err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	fmt.Fprint(conn, "GET /a.b2nd?sel=0 HTTP/1.1\r\nHost: localhost\r\n\r\n")
+	eventually(t, "the request waits", func() bool { return s.requests.used() == 1 })
+	conn.(*net.TCPConn).CloseWrite()
+	conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 503 ") {
+		t.Errorf("%q, %v", got, err)
+	}
 }
 
 // TestSlowClients sends requests and does not take the answers, or does not finish the request.

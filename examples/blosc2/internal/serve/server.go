@@ -90,9 +90,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	grace, stop := context.WithTimeout(base, s.limits.Grace)
 	defer stop()
 	if err := h.Shutdown(grace); err != nil {
-		cancel() // the reads that still run
+		// Clients must not take what a canceled read returns for an answer, so connections are closed first.
 		h.Close()
-		// Connections are closed and contexts are done, so this takes a moment.
+		cancel()
+		// The reads that still run end in a moment.
 		for end := time.Now().Add(10 * time.Second); s.requests.used() > 0 && time.Now().Before(end); {
 			time.Sleep(time.Millisecond)
 		}
