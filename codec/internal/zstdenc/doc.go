@@ -7,8 +7,7 @@
 //
 // A block of at most 128 KiB is encoded in two stages. First one of these searches finds its matches:
 //
-//	fast.go      one table of hashes (level 1 and 2)
-//	double.go    two tables, for long and for short matches (3)
+//	fast.go      one table of hashes (level 1 and 2), or two, for long and for short matches (3; double.go)
 //	lazy.go      rows of 15 positions with the same hash; a match may wait for a better one (4 to 7, and 8 for large
 //	             inputs)
 //	tree.go      all matches of a block, from binary trees, and

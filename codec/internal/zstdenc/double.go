@@ -1,86 +1,49 @@
 package zstdenc
 
-// Sizes of the tables of matchDouble.
-const (
-	longLog  = 16
-	shortLog = 16
-)
-
-func longHash(v uint64) uint64  { return v * prime >> (64 - longLog) }
-func shortHash(v uint64) uint64 { return v * prime >> (64 - shortLog) }
-
-// matchDouble finds matches with two tables of hashes: of 8 bytes, for long matches, and of minMatch bytes. If it finds
-// a short match, it first looks for a long match at the next position.
-func (e *Encoder) matchDouble(start, end int) {
-	src := e.src[:end]
-	base, long, short := e.base, e.tables.double, e.tables.short
-	mask := hashed(e.params.minMatch)
-	at, anchor := max(start, 1), start
-	r1, r2 := int(e.repeats[0]), int(e.repeats[1])
-	limit := end - 10
-	for {
-		var from int
-		at, from = e.tables.scanDouble(src, base, mask, at, r1, limit)
-		if at > limit {
-			break
-		}
-		length := 4 + matchLength(src, from+4, at+4)
-		if length < 8 && at-from != r1 && at < limit {
-			v := load64(src, at+1)
-			slot := &long[longHash(v)]
-			next := position(*slot, base)
-			*slot = base + uint32(at+1)
-			if load64(src, next) == v {
-				at, from = at+1, next
-				length = 8 + matchLength(src, from+8, at+8)
-			}
-		}
-		for at > anchor && from > 0 && src[at-1] == src[from-1] {
-			at--
-			from--
-			length++
-		}
-		offset := uint32(1)
-		if at-from != r1 || at == anchor { // without literals 1 is the second offset
-			offset = uint32(at-from) + 3
-			r1, r2 = at-from, r1
-		}
-		e.add(anchor, at, offset, length)
-		first := at
-		at += length
-		anchor = at
-		if at > limit {
-			break
-		}
-		v := load64(src, first+2)
-		long[longHash(v)], short[shortHash(v&mask)] = base+uint32(first+2), base+uint32(first+2)
-		v = load64(src, at-2)
-		long[longHash(v)], short[shortHash(v&mask)] = base+uint32(at-2), base+uint32(at-2)
-		short[shortHash(load64(src, at-1)&mask)] = base + uint32(at-1)
-		for at <= limit && load32(src, at) == load32(src, at-r2) {
-			length := 4 + matchLength(src, at+4-r2, at+4)
-			r1, r2 = r2, r1
-			v := load64(src, at)
-			long[longHash(v)], short[shortHash(v&mask)] = base+uint32(at), base+uint32(at)
-			e.add(at, at, 1, length)
-			at += length
-			anchor = at
-		}
-	}
-	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third offset is not used
-	e.rest(anchor, end)
+// doubleTables are the tables of doubleMatch: of hashes of 8 bytes, for long matches, and of fewer bytes.
+type doubleTables struct {
+	long  [1 << doubleLog]uint32
+	short [1 << doubleLog]uint32
 }
 
-// scanDouble returns the position of the next match of 4 bytes and the position that it repeats. If there is none, it
-// returns a position after limit. It is a separate function so that its few variables stay in registers.
-func (t *tables) scanDouble(src []byte, base uint32, mask uint64, at, r1, limit int) (int, int) {
-	long, short := t.double, t.short
+// doubleLog is the logarithm of the size of each table.
+const doubleLog = 17
+
+func doubleHash(v uint64) uint64 { return v * prime >> (64 - doubleLog) }
+
+// put puts a position into both tables.
+func (t *doubleTables) put(src []byte, base uint32, mask uint64, at int) {
+	v := load64(src, at)
+	t.long[doubleHash(v)], t.short[doubleHash(v&mask)] = base+uint32(at), base+uint32(at)
+}
+
+// putMatch puts some positions of a match from at to end, of at least 4 bytes, into the tables: those where a later
+// match is most likely to begin.
+func (t *doubleTables) putMatch(src []byte, base uint32, mask uint64, at, end int) {
+	t.put(src, base, mask, at+2)
+	t.put(src, base, mask, at+1)
+	if end-at >= 8 {
+		t.put(src, base, mask, at+4)
+		t.put(src, base, mask, at+5)
+	}
+	t.put(src, base, mask, end-2)
+	t.short[doubleHash(load64(src, end-1)&mask)] = base + uint32(end-1)
+}
+
+// fewLiterals is the number of literals before a match from which it must have more than 4 bytes. After as many, bytes
+// are noise rather, where a short match saves nothing.
+const fewLiterals = 16
+
+// scan returns the position of the next match of 4 bytes and the position that it repeats, or -1 if there is none up to
+// limit. It is a separate function so that its few variables stay in registers.
+func (t *doubleTables) scan(src []byte, base uint32, mask uint64, at, r1, limit int) (int, int) {
+	few := at + fewLiterals
 	for step, stepAt := 1, at+stepEvery; at <= limit; at += step {
 		v := load64(src, at)
-		slot := &long[longHash(v)]
+		slot := &t.long[doubleHash(v)]
 		from := position(*slot, base)
 		*slot = base + uint32(at)
-		slot = &short[shortHash(v&mask)]
+		slot = &t.short[doubleHash(v&mask)]
 		near := position(*slot, base)
 		*slot = base + uint32(at)
 		if load32(src, at+1-r1) == uint32(v>>8) {
@@ -89,7 +52,10 @@ func (t *tables) scanDouble(src []byte, base uint32, mask uint64, at, r1, limit 
 		if load64(src, from) == v {
 			return at, from
 		}
-		if load32(src, near) == uint32(v) {
+		if load32(src, near) == uint32(v) && (at < few || src[near+4] == src[at+4]) {
+			if at < limit && load64(src, near) != v {
+				return t.longer(src, base, at, near)
+			}
 			return at, near
 		}
 		if at >= stepAt {
@@ -97,5 +63,17 @@ func (t *tables) scanDouble(src []byte, base uint32, mask uint64, at, r1, limit 
 			stepAt += stepEvery
 		}
 	}
-	return at, 0
+	return at, -1
+}
+
+// longer returns the next position and what it repeats, if these are 8 bytes or more, or else at and from.
+func (t *doubleTables) longer(src []byte, base uint32, at, from int) (int, int) {
+	v := load64(src, at+1)
+	slot := &t.long[doubleHash(v)]
+	next := position(*slot, base)
+	*slot = base + uint32(at+1)
+	if load64(src, next) == v {
+		return at + 1, next
+	}
+	return at, from
 }

@@ -104,7 +104,7 @@ func (e *Encoder) begin(src []byte) {
 		if first.retryLog > 0 {
 			e.tables.fit(&second)
 		}
-		e.literals.thorough = first.thorough
+		e.literals.quick, e.literals.thorough = first.strategy <= doubleMatch, first.thorough
 	}
 	if e.free == 0 || int64(e.free)+int64(len(src)) > 1<<31 {
 		e.tables.clear()
@@ -219,10 +219,8 @@ func (e *Encoder) match(p *params, start, end int) {
 		e.sequences = make([]sequence, 0, n+16)
 	}
 	switch e.params.strategy {
-	case fastMatch:
+	case fastMatch, doubleMatch:
 		e.matchFast(start, end)
-	case doubleMatch:
-		e.matchDouble(start, end)
 	case optimalParse:
 		e.parse(start, end)
 	default:

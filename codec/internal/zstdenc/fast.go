@@ -5,27 +5,34 @@ type fastSearch struct {
 	src       []byte // the whole input
 	end       int    // end of the block
 	base      uint32
-	table     *[1 << fastLog]uint32
-	factor    uint64
-	at        int // next position to search
-	anchor    int // end of the last match
-	r1, r2    int // the previous offsets
+	table     *[1 << fastLog]uint32 // the table of fastMatch, or nil
+	double    *doubleTables         // the tables of doubleMatch, or nil
+	factor    uint64                // the factor of the hashes
+	mask      uint64                // the bytes that double.short hashes
+	at        int                   // next position to search
+	anchor    int                   // end of the last match
+	r1, r2    int                   // the previous offsets
 	sequences []sequence
 	text      []byte
 }
 
-// matchFast finds matches with one table of hashes. It takes the first position that matches. As long as it finds
-// nothing, its steps grow.
+// matchFast finds matches with one table of hashes, or with two. It takes the first position that matches. As long as
+// it finds nothing, its steps grow.
 //
 // It tries the previous offset one position further. This takes little time and finds matches that continue after a
 // difference, which are common in shuffled numbers.
 func (e *Encoder) matchFast(start, end int) {
 	e.fast = fastSearch{
-		src: e.src, end: end, base: e.base, table: e.tables.fast, factor: factor(e.params.minMatch),
+		src: e.src, end: end, base: e.base,
 		at: max(start, 1), anchor: start, r1: int(e.repeats[0]), r2: int(e.repeats[1]),
 		sequences: e.sequences, text: e.text,
 	}
 	s := &e.fast
+	if e.params.strategy == doubleMatch {
+		s.double, s.factor, s.mask = e.tables.double, prime, hashed(e.params.minMatch)
+	} else {
+		s.table, s.factor = e.tables.fast, factor(e.params.minMatch)
+	}
 	s.run()
 	e.repeats = [3]uint32{uint32(s.r1), uint32(s.r2)} // the third offset is not used
 	e.sequences, e.text = s.sequences, s.text
@@ -35,12 +42,16 @@ func (e *Encoder) matchFast(start, end int) {
 
 // runGeneric processes the rest of the block. sequences and text must have enough space.
 func (s *fastSearch) runGeneric() {
-	src, base, table, factor := s.src[:s.end], s.base, s.table, s.factor
+	src := s.src[:s.end]
 	at, anchor, r1, r2 := s.at, s.anchor, s.r1, s.r2
 	limit := s.end - 10
 	for {
 		var from int
-		at, from = scanFast(src, table, base, factor, at, r1, limit)
+		if s.double != nil {
+			at, from = s.double.scan(src, s.base, s.mask, at, r1, limit)
+		} else {
+			at, from = scanFast(src, s.table, s.base, s.factor, at, r1, limit)
+		}
 		if from < 0 {
 			break
 		}
@@ -63,18 +74,31 @@ func (s *fastSearch) runGeneric() {
 		if at > limit {
 			break
 		}
-		table[load64(src, first+2)*factor>>(64-fastLog)] = base + uint32(first+2)
-		table[load64(src, at-2)*factor>>(64-fastLog)] = base + uint32(at-2)
+		if s.double != nil {
+			s.double.putMatch(src, s.base, s.mask, first, at)
+		} else {
+			s.put(first + 2)
+			s.put(at - 2)
+		}
 		for at <= limit && load32(src, at) == load32(src, at-r2) {
 			length := 4 + matchLength(src, at+4-r2, at+4)
 			r1, r2 = r2, r1
-			table[load64(src, at)*factor>>(64-fastLog)] = base + uint32(at)
+			s.put(at)
 			s.sequences = append(s.sequences, sequence{0, uint32(length), 1})
 			at += length
 			anchor = at
 		}
 	}
 	s.at, s.anchor, s.r1, s.r2 = at, anchor, r1, r2
+}
+
+// put puts a position into the tables.
+func (s *fastSearch) put(at int) {
+	if s.double != nil {
+		s.double.put(s.src, s.base, s.mask, at)
+	} else {
+		s.table[load64(s.src, at)*s.factor>>(64-fastLog)] = s.base + uint32(at)
+	}
 }
 
 // scanFast returns the position of the next match of 4 bytes and the position that it repeats, or -1 if there is none

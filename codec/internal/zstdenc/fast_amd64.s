@@ -11,16 +11,40 @@
 	SHRQ  $(64-const_fastLog), v \
 	MOVL  i, (R11)(v*4)
 
+// LONG and SHORT make v, the 8 bytes at an index, the address of their entry in one of the two tables of doubleMatch.
+// The hashes have doubleLog bits, and each table has an entry for each.
+#define LONG(v) \
+	IMULQ R13, v              \
+	SHRQ  $(64-const_doubleLog), v \
+	LEAQ  (R11)(v*4), v
+
+#define SHORT(v) \
+	ANDQ  mask, v             \
+	IMULQ R13, v              \
+	SHRQ  $(64-const_doubleLog), v \
+	LEAQ  doubleTables_short(R11)(v*4), v
+
+// PUT2 puts index i into both tables; v has the 8 bytes there. It changes v and DI.
+#define PUT2(v, i) \
+	MOVQ v, DI   \
+	LONG(v)      \
+	SHORT(DI)    \
+	MOVL i, (v)  \
+	MOVL i, (DI)
+
 // Local variables.
 #define blockEnd end-8(SP)      // the index where the block ends
 #define anchor   literal-16(SP) // the index where the last match ended, or the start of the block
 #define r2       second-24(SP)  // the second of the last offsets
 #define wide     safe-32(SP)    // the last index at which 32 bytes of the input can be read
+#define mask     bytes-40(SP)   // the bytes that the table short hashes, or 0 if there is one table
+#define step     skip-48(SP)    // the step in a search with two tables
+#define few      start-56(SP)   // the index up to which a match of 4 bytes is taken there
 
 // func fastKernel(s *fastSearch)
 //
 // fastKernel finds the matches of a block and appends them to sequences, and the literals before each of them to text.
-// Its Go version is fastSearch.runGeneric, with scanFast.
+// Its Go version is fastSearch.runGeneric, with scanFast and, for two tables, doubleTables.scan.
 //
 // Positions are indexes here, as in the table: the position in the input plus base. An entry below base is from an
 // earlier input, and is taken for position 0. A candidate is always before the index that is searched: that index goes
@@ -34,17 +58,18 @@
 //	SI         the address of index 0
 //	R8, R10    the index to search next, and the last one to search, 10 bytes before the end of the block
 //	R9         SI less r1, the last offset: the source of a match with this offset has the same index from here
-//	R11, R13   the table, and the factor of its hash
+//	R11, R13   the table or tables, and the factor of the hashes
 //	R12        base
 //	R14, R15   where the next literals and the next sequence go
-//	DX, DI     the step and the index where it grows; for a match DX is its source at the same index, DI scratch
+//	DX, DI     the step, or with two tables the candidate in short, and the index where the step grows; for a match
+//	           DX is its source at the same index, DI scratch
 //	AX         the 8 bytes at the index; then the index where the match ends
 //	BX         the index of the candidate, then scratch
 //	CX         scratch
 //
 // Encoder.grow has made room for a sequence for each 3 bytes of the block, and a match has at least 4. The capacity of
 // text is that of the largest block and slack (64) bytes, and a copy writes at most 32 bytes after the literals.
-TEXT ·fastKernel(SB), NOSPLIT, $32-8
+TEXT ·fastKernel(SB), NOSPLIT, $56-8
 	// The input and the limits, as indexes.
 	MOVQ s+0(FP), AX
 	MOVL fastSearch_base(AX), R12
@@ -69,9 +94,15 @@ TEXT ·fastKernel(SB), NOSPLIT, $32-8
 	MOVQ fastSearch_r2(AX), CX
 	MOVQ CX, r2
 
-	// The table, and the ends of text and sequences. A sequence has 12 bytes.
-	MOVQ fastSearch_table(AX), R11
-	MOVQ fastSearch_factor(AX), R13
+	// The table or the two tables.
+	MOVQ    fastSearch_table(AX), R11
+	MOVQ    fastSearch_factor(AX), R13
+	MOVQ    fastSearch_mask(AX), CX
+	MOVQ    CX, mask
+	TESTQ   CX, CX
+	CMOVQNE fastSearch_double(AX), R11
+
+	// The ends of text and sequences. A sequence has 12 bytes.
 	MOVQ fastSearch_text(AX), R14
 	ADDQ fastSearch_text+8(AX), R14
 	MOVQ fastSearch_sequences+8(AX), CX
@@ -86,6 +117,8 @@ TEXT ·fastKernel(SB), NOSPLIT, $32-8
 search:
 	MOVL $1, DX
 	LEAQ const_stepEvery(R8), DI
+	CMPQ mask, $0
+	JNE  both
 
 	// Get the candidate from the table and replace it by the index. R8 is at most R10, so 10 bytes can be read there.
 position:
@@ -122,6 +155,84 @@ grow:
 	CMPQ R8, R10
 	JLE  position
 	JMP  exit
+
+	// Search with two tables. Get the candidates from them and replace them by the index.
+both:
+	MOVQ DX, step
+	LEAQ const_fewLiterals(R8), CX
+	MOVQ CX, few
+
+position2:
+	MOVQ    (SI)(R8*1), AX
+	MOVQ    AX, CX
+	LONG(CX)
+	MOVL    (CX), BX
+	MOVL    R8, (CX)
+	MOVQ    AX, CX
+	SHORT(CX)
+	MOVL    (CX), DX
+	MOVL    R8, (CX)
+	CMPL    BX, R12
+	CMOVLCS R12, BX
+	CMPL    DX, R12
+	CMOVLCS R12, DX
+
+	// Try r1 one position further on, then 8 bytes of the candidate in long, then 4 of the one in short.
+	MOVQ AX, CX
+	SHRQ $8, CX
+	CMPL CX, 1(R9)(R8*1)
+	JEQ  repeat
+	CMPQ AX, (SI)(BX*1)
+	JEQ  found
+	CMPL AX, (SI)(DX*1)
+	JEQ  near4
+
+	// No match: continue with the next position. The step grows as above.
+none2:
+	CMPQ R8, DI
+	JCC  grow2
+	ADDQ step, R8
+	CMPQ R8, R10
+	JLE  position2
+	JMP  exit
+
+grow2:
+	INCQ step
+	ADDQ $const_stepEvery, DI
+	ADDQ step, R8
+	CMPQ R8, R10
+	JLE  position2
+	JMP  exit
+
+	// A match in short. Take it if it has 8 bytes. After many literals it must have 5.
+near4:
+	MOVQ  DX, BX
+	MOVQ  (SI)(DX*1), CX
+	XORQ  AX, CX
+	JZ    found
+	CMPQ  R8, few
+	JCS   take
+	SHRQ  $32, CX
+	TESTB CX, CX
+	JNZ   none2
+
+	// Look for a match of 8 bytes at the next position, which ends before the block does.
+take:
+	CMPQ    R8, R10
+	JEQ     found
+	MOVQ    1(SI)(R8*1), AX
+	LEAQ    1(R8), DI
+	MOVQ    AX, CX
+	LONG(CX)
+	MOVL    (CX), DX
+	MOVL    DI, (CX)
+	CMPL    DX, R12
+	CMOVLCS R12, DX
+	CMPQ    AX, (SI)(DX*1)
+	JNE     found
+	MOVQ    DI, R8
+	MOVQ    DX, BX
+	JMP     found
 
 	// A match with offset r1 at the next position.
 repeat:
@@ -198,10 +309,12 @@ copied:
 	// at each of them are in the block.
 	MOVQ 2(SI)(R8*1), CX
 	ADDQ $2, R8
-	PUT(CX, R8)
-	MOVQ -2(SI)(AX*1), CX
+	MOVQ -2(SI)(AX*1), DX
 	LEAQ -2(AX), BX
-	PUT(CX, BX)
+	CMPQ mask, $0
+	JNE  put2
+	PUT(CX, R8)
+	PUT(DX, BX)
 	MOVQ AX, R8
 
 	// A match with offset r2 may follow at once. Here r2 is not more than the position, as there was a match before.
@@ -211,9 +324,12 @@ second:
 	MOVQ (SI)(R8*1), CX
 	CMPL CX, (SI)(BX*1)
 	JNE  search
+	CMPQ mask, $0
+	JNE  putSecond2
 	PUT(CX, R8)
 
 	// r1 and r2 change places.
+swap:
 	LEAQ (SI)(BX*1), DX
 	SUBQ R8, DX
 	MOVQ SI, CX
@@ -235,6 +351,39 @@ second:
 	CMPQ R8, R10
 	JLE  second
 	JMP  exit
+
+	// Put positions of the match into both tables, as doubleTables.putMatch does: the third and the second.
+put2:
+	PUT2(CX, R8)
+	DECQ R8
+	MOVQ (SI)(R8*1), CX
+	PUT2(CX, R8)
+
+	// The fifth and the sixth, if there are 8.
+	LEAQ 7(R8), CX
+	CMPQ CX, AX
+	JHI  end2
+	ADDQ $3, R8
+	MOVQ (SI)(R8*1), CX
+	PUT2(CX, R8)
+	INCQ R8
+	MOVQ (SI)(R8*1), CX
+	PUT2(CX, R8)
+
+	// The last but one, and the last into short.
+end2:
+	PUT2(DX, BX)
+	MOVQ -1(SI)(AX*1), CX
+	INCQ BX
+	SHORT(CX)
+	MOVL BX, (CX)
+	MOVQ AX, R8
+	JMP  second
+
+	// Put the position of a match with offset r2 into both tables.
+putSecond2:
+	PUT2(CX, R8)
+	JMP  swap
 
 	// More than 32 literals, of which 32 are copied: 32 per iteration, as long as the input has as many from BX on. The
 	// last turn writes at most 31 bytes after the literals.

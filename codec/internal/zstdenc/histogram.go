@@ -9,10 +9,16 @@ import (
 // histogram counts the bytes of b.
 func histogram(count *[256]uint32, b []byte, parts *[3][256]uint32) {
 	*count = [256]uint32{}
+	addHistogram(count, b, parts, 16)
+}
+
+// addHistogram adds the number of times that each byte occurs to count. It counts 16 bytes of each stride bytes of b:
+// all, or with a stride of 32 a half of them. Then len(b) must be a multiple of 16, and at least 1024.
+func addHistogram(count *[256]uint32, b []byte, parts *[3][256]uint32, stride int) {
 	if len(b) >= 1024 {
 		*parts = [3][256]uint32{} // separate, because increments for equal adjacent bytes wait for each other
 		n := len(b) &^ 15
-		countParts(count, parts, b[:n])
+		countParts(count, parts, b[:n], stride)
 		b = b[n:]
 	}
 	for _, c := range b {
@@ -20,19 +26,22 @@ func histogram(count *[256]uint32, b []byte, parts *[3][256]uint32) {
 	}
 }
 
-// countPartsGeneric counts bytes, whose number must be a multiple of 16, with the help of parts, which must be zeros.
-func countPartsGeneric(count *[256]uint32, parts *[3][256]uint32, b []byte) {
-	for len(b) >= 8 {
-		v := binary.LittleEndian.Uint64(b)
-		count[uint8(v)]++
-		parts[0][uint8(v>>8)]++
-		parts[1][uint8(v>>16)]++
-		parts[2][uint8(v>>24)]++
-		count[uint8(v>>32)]++
-		parts[0][uint8(v>>40)]++
-		parts[1][uint8(v>>48)]++
-		parts[2][uint8(v>>56)]++
-		b = b[8:]
+// countPartsGeneric counts 16 bytes of each stride bytes of b with the help of parts, which must be zeros. len(b) must
+// be a multiple of 16.
+func countPartsGeneric(count *[256]uint32, parts *[3][256]uint32, b []byte, stride int) {
+	for len(b) > 0 {
+		for i := 0; i < 16; i += 8 {
+			v := binary.LittleEndian.Uint64(b[i:])
+			count[uint8(v)]++
+			parts[0][uint8(v>>8)]++
+			parts[1][uint8(v>>16)]++
+			parts[2][uint8(v>>24)]++
+			count[uint8(v>>32)]++
+			parts[0][uint8(v>>40)]++
+			parts[1][uint8(v>>48)]++
+			parts[2][uint8(v>>56)]++
+		}
+		b = b[min(stride, len(b)):]
 	}
 	for i := range count {
 		count[i] += parts[0][i] + parts[1][i] + parts[2][i]

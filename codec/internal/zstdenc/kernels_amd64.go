@@ -57,17 +57,17 @@ func (r *sequenceRun) run() {
 func recordsKernel(r *sequenceRun)
 
 // countParts does what countPartsGeneric does, for 16 bytes or more.
-func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
+func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte, stride int) {
 	if !cpu.Has(cpu.AVX2) {
-		countPartsGeneric(count, parts, b)
+		countPartsGeneric(count, parts, b, stride)
 		return
 	}
 	race.Read(b)
-	countKernel(count, parts, b)
+	countKernel(count, parts, b, stride)
 }
 
 //go:noescape
-func countKernel(count *[256]uint32, parts *[3][256]uint32, b []byte)
+func countKernel(count *[256]uint32, parts *[3][256]uint32, b []byte, stride int)
 
 // descend does what descendGeneric does.
 func (f *finder) descend(at int, node, lowest uint32, best, reach int) (int, int) {

@@ -10,8 +10,8 @@ func (h *huffmanCode) streams4(dst, literals []byte) int { return h.streams4Gene
 
 func (r *sequenceRun) run() { r.runGeneric() }
 
-func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte) {
-	countPartsGeneric(count, parts, b)
+func countParts(count *[256]uint32, parts *[3][256]uint32, b []byte, stride int) {
+	countPartsGeneric(count, parts, b, stride)
 }
 
 func (f *finder) descend(at int, node, lowest uint32, best, reach int) (int, int) {

@@ -60,7 +60,25 @@ func TestHistogram(t *testing.T) {
 	}
 	var count [256]uint32
 	var parts [3][256]uint32
-	for _, n := range []int{0, 1, 15, 1023, 1024, 1025, 1039, 1040, 4096, 4999} {
+	for _, n := range []int{0, 1, 15, 1023, 1024, 1025, 1039, 1040, 1056, 4096, 4999} {
+		for _, stride := range []int{16, 32} {
+			if stride == 32 && (n%16 > 0 || n < 1024) {
+				continue
+			}
+			var want [256]uint32
+			for i, c := range b[1 : 1+n] {
+				if i%stride < 16 {
+					want[c]++
+				}
+			}
+			for _, run := range []func(func()){generic, func(f func()) { f() }} {
+				count = [256]uint32{}
+				run(func() { addHistogram(&count, b[1:1+n], &parts, stride) })
+				if count != want {
+					t.Errorf("%d bytes, stride %d: %v, want %v", n, stride, count, want)
+				}
+			}
+		}
 		var want [256]uint32
 		for _, c := range b[1 : 1+n] {
 			want[c]++
@@ -68,9 +86,44 @@ func TestHistogram(t *testing.T) {
 		if histogram(&count, b[1:1+n], &parts); count != want {
 			t.Errorf("%d bytes: %v, want %v", n, count, want)
 		}
-		generic(func() { histogram(&count, b[1:1+n], &parts) })
-		if count != want {
-			t.Errorf("%d bytes, generic: %v, want %v", n, count, want)
+	}
+}
+
+// TestTally counts literals of which a half suffices, and others.
+func TestTally(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	l := &literalsWriter{quick: true}
+	for _, n := range []int{100, leastSampled - 1, leastSampled, leastSampled + 31, 40000, 128 << 10} {
+		for _, all := range []bool{false, true} {
+			b := make([]byte, n)
+			for i := range b {
+				// The bytes of items of 32 bytes: in each half of an item, one half of the values.
+				b[i] = byte(i%32/16*128 + r.Intn(128))
+				if b[i] == 77 && !all {
+					b[i] = 78
+				}
+			}
+			var count [256]uint32
+			for _, c := range b {
+				count[c]++
+			}
+			l.tally(b)
+			if n < leastSampled || !all {
+				if l.count != count {
+					t.Errorf("%d literals: %v, want %v", n, l.count, count)
+				}
+				continue
+			}
+			sum := 0
+			for i, c := range l.count {
+				sum += int(c)
+				if c == 0 || c%2 != 0 || max(c, count[i]) > 2*min(c, count[i])+20 {
+					t.Errorf("%d literals: byte %d counts %d, want about %d", n, i, c, count[i])
+				}
+			}
+			if sum > n || sum < n-64 {
+				t.Errorf("%d literals: %d counted", n, sum)
+			}
 		}
 	}
 }
@@ -129,6 +182,38 @@ func TestTree(t *testing.T) {
 		}
 		if matches == 0 {
 			t.Errorf("level %d: no matches", level)
+		}
+	}
+}
+
+// TestFast searches many small inputs, in which short matches are frequent and offsets repeat, with the kernel and
+// without it.
+func TestFast(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	n := 30000
+	if brief() {
+		n = 6000
+	}
+	for _, level := range []int{1, 3} {
+		e, plain := NewEncoder(level), NewEncoder(level)
+		for range n {
+			src := make([]byte, 20+r.Intn(150))
+			for i := range src {
+				src[i] = byte(r.Intn(3))
+			}
+			for range 4 { // repeat some bytes after a few others
+				k := 4 + r.Intn(9)
+				from, to := r.Intn(len(src)-k), r.Intn(len(src)-k)
+				copy(src[to:to+k], src[from:from+k])
+			}
+			for _, e := range []*Encoder{e, plain} {
+				e.begin(src)
+			}
+			e.match(&e.first, 0, len(src))
+			generic(func() { plain.match(&plain.first, 0, len(src)) })
+			if !slices.Equal(e.sequences, plain.sequences) || !bytes.Equal(e.text, plain.text) {
+				t.Fatalf("level %d, input %v: %v and %v, want %v and %v", level, src, e.sequences, e.text, plain.sequences, plain.text)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package zstdenc
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 )
 
 // The kinds of literals (RFC 8878, section 3.1.1.3.1.1).
@@ -25,6 +26,7 @@ type literalsWriter struct {
 	sample    [8 << 10]byte // for noise
 	sorter    sorter
 	text      [descriptionRoom]byte
+	quick     bool // count a part of the literals
 	thorough  bool // try codes with other limits
 }
 
@@ -41,7 +43,7 @@ func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
 	if n < least || doubtful && l.noise(literals) {
 		return writeRaw(dst, literals)
 	}
-	histogram(&l.count, literals, &l.parts)
+	l.tally(literals)
 	most := uint32(0)
 	for _, c := range l.count {
 		most = max(most, c)
@@ -95,6 +97,35 @@ func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
 	copy(dst[:head], b[:])
 	return head + text + size
 }
+
+// tally counts the literals. If there are many and quick is set, it counts a half of them first. That is enough if all
+// bytes occur there, because each then has a code, and the code for a half of the literals is about as good.
+//
+// Literals are often parts of items, so the half has the same number from each place in an item: from the first half of
+// the literals the even groups of 16, from the other the odd ones.
+func (l *literalsWriter) tally(literals []byte) {
+	if !l.quick || len(literals) < leastSampled {
+		histogram(&l.count, literals, &l.parts)
+		return
+	}
+	n := len(literals) / 2 &^ 31
+	first, second, rest := literals[:n], literals[n:2*n], literals[2*n:]
+	l.count = [256]uint32{}
+	addHistogram(&l.count, first, &l.parts, 32)
+	addHistogram(&l.count, second[16:], &l.parts, 32)
+	if !slices.Contains(l.count[:], 0) {
+		for i := range l.count {
+			l.count[i] *= 2
+		}
+		return
+	}
+	addHistogram(&l.count, first[16:], &l.parts, 32)
+	addHistogram(&l.count, second, &l.parts, 32)
+	addHistogram(&l.count, rest, &l.parts, 16)
+}
+
+// leastSampled is the least number of literals of which a half may be counted.
+const leastSampled = 16 << 10
 
 // build builds the code for the n counted literals, and its description. It returns the lengths of the description and
 // of the literals.

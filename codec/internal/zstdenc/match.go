@@ -8,8 +8,7 @@ import (
 // tables are the tables in which the searches look up positions. All hold positions plus the encoder's base.
 type tables struct {
 	fast   *[1 << fastLog]uint32
-	double *[1 << longLog]uint32  // by the hash of 8 bytes
-	short  *[1 << shortLog]uint32 // by the hash of fewer
+	double *doubleTables
 	rows   rows
 	roots  []uint32 // roots of trees
 }
@@ -23,7 +22,7 @@ func (t *tables) fit(p *params) {
 		}
 	case doubleMatch:
 		if t.double == nil {
-			t.double, t.short = new([1 << longLog]uint32), new([1 << shortLog]uint32)
+			t.double = new(doubleTables)
 		}
 	case optimalParse:
 		resize(&t.roots, 1<<p.hashLog)
@@ -37,8 +36,7 @@ func (t *tables) clear() {
 		clear(t.fast[:])
 	}
 	if t.double != nil {
-		clear(t.double[:])
-		clear(t.short[:])
+		*t.double = doubleTables{}
 	}
 	t.rows.clear()
 	clear(t.roots)

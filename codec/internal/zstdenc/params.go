@@ -60,7 +60,7 @@ var levels = [9][4]params{
 		{strategy: fastMatch, minMatch: 5},
 		{strategy: fastMatch, minMatch: 5, retryLog: 7},
 	},
-	same(params{strategy: doubleMatch, minMatch: 5, retryLog: 5}),
+	same(params{strategy: doubleMatch, minMatch: 4, retryLog: 5}),
 	same(params{strategy: greedyMatch, searchLog: 3, minMatch: 5, maxStep: 512, retryLog: 5}),
 	same(params{strategy: lazyMatch, searchLog: 3, minMatch: 5, maxStep: 512, retryLog: 5}),
 	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 5, maxStep: 512, split: true}),
