@@ -132,8 +132,7 @@ position:
 	CMOVLCS R12, BX
 
 	// Try r1 one position further on, then the candidate: 4 bytes must be equal.
-	MOVQ AX, CX
-	SHRQ $8, CX
+	RORXQ $8, AX, CX
 	CMPL CX, 1(R9)(R8*1)
 	JEQ  repeat
 	CMPL AX, (SI)(BX*1)
@@ -178,8 +177,7 @@ position2:
 	CMOVLCS R12, DX
 
 	// Try r1 one position further on, then 8 bytes of the candidate in long, then 4 of the one in short.
-	MOVQ AX, CX
-	SHRQ $8, CX
+	RORXQ $8, AX, CX
 	CMPL CX, 1(R9)(R8*1)
 	JEQ  repeat
 	CMPQ AX, (SI)(BX*1)
