@@ -251,34 +251,51 @@ func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) in
 	return k - 1
 }
 
-// repeat tries the matches at the previous offsets. It returns the largest length and its offset.
+// repeat tries the matches at the previous offsets. It returns the largest length and its offset. Few positions have
+// one, and this runs for all, so the three tests are written out.
 func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longest int, last uint32) {
 	d := &o.nodes[i]
-	r := d.repeats
-	offsets := r
+	first, second, third := d.repeats[0], d.repeats[1], d.repeats[2]
 	if d.literals == 0 {
-		offsets = [3]uint32{r[1], r[2], r[0] - 1}
+		first, second, third = second, third, first-1
 	}
-	v := load32(src, at)
-	for k, offset := range offsets {
-		from := at - int(offset)
-		if from < 0 || offset == 0 || (load32(src, from)^v)<<8 != 0 {
-			continue
+	v := load32(src, at) << 8
+	if repeats3(src, at, first, v) {
+		longest, last = o.repeatAt(e, src, at, i, first, 1, 0, reached), 1
+	}
+	if repeats3(src, at, second, v) {
+		if n := o.repeatAt(e, src, at, i, second, 2, longest, reached); n > longest {
+			longest, last = n, 2
 		}
-		n := 3 + matchLength(src, from+3, at+3)
-		if n <= longest {
-			continue
+	}
+	if repeats3(src, at, third, v) {
+		if n := o.repeatAt(e, src, at, i, third, 3, longest, reached); n > longest {
+			longest, last = n, 3
 		}
-		code := uint32(k + 1)
+	}
+	return longest, last
+}
+
+// repeats3 reports whether the 3 bytes at a position repeat those at a distance, which may be before the input or 0.
+// v has the 3 bytes, shifted by 8 bits.
+func repeats3(src []byte, at int, distance, v uint32) bool {
+	from := at - int(distance)
+	return uint(from) < uint(at) && load32(src, from)<<8 == v
+}
+
+// repeatAt tries the match at a previous offset, which has this code, if it is longer than longest. It returns its
+// length.
+func (o *optimal) repeatAt(e *Encoder, src []byte, at, i int, offset, code uint32, longest int, reached *int) int {
+	n := 3 + matchLength(src, at+3-int(offset), at+3)
+	if n > longest {
 		price := o.steps.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(code)]
 		least := uint32(minMatch)
 		if n >= e.finder.greedy {
 			least = uint32(n)
 		}
 		o.relax(i, least, uint32(n), code, price, reached)
-		longest, last = n, code
 	}
-	return longest, last
+	return n
 }
 
 // relax tries matches that start at node i, of length from to length to. They cost price and the price of their length.
@@ -296,6 +313,10 @@ func (o *optimal) relax(i int, from, to, offset, price uint32, reached *int) {
 		o.steps.costs[*reached] = unreached
 	}
 	if from > to {
+		return
+	}
+	if from == to { // the usual case
+		o.relaxOne(i, to, offset, price+o.prices.length[to])
 		return
 	}
 	o.steps.relax(i+int(from), o.prices.length[from:to+1], match{price, from, offset})
