@@ -30,7 +30,8 @@ func refuse(code int, text string) handler {
 	return func(*response, *http.Request) error { return errorf(code, "%s", text) }
 }
 
-// statusGone is the status in the metrics of requests whose client left before an answer.
+// statusGone is the status in the metrics of requests that were canceled before an answer: their client left, or the
+// server stopped.
 const statusGone = 499
 
 // statusOf returns the status for an error.
@@ -65,12 +66,12 @@ func (s *Server) clean(err error) error {
 	return err
 }
 
-// fail answers with an error, as one line of text.
+// fail answers with an error, as one line of text. A canceled request gets a status without text.
 func fail(w *response, r *http.Request, err error) {
 	code := statusOf(err)
 	text := err.Error()
 	switch {
-	case r.Context().Err() != nil:
+	case r.Context().Err() != nil && code >= 500:
 		// A client that has closed only its half of the connection takes an answer, which must not be 200.
 		w.code = statusGone
 		code, text = http.StatusServiceUnavailable, ""

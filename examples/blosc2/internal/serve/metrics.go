@@ -102,7 +102,7 @@ func (s *Server) serveMetrics(w *response, r *http.Request) error {
 func (m *metrics) write(b *bytes.Buffer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	fmt.Fprint(b, "# HELP blosc2_requests_total Answered requests by kind and status. Status 499 means that the client left.\n# TYPE blosc2_requests_total counter\n")
+	fmt.Fprint(b, "# HELP blosc2_requests_total Answered requests by kind and status. Status 499 means that the request was canceled.\n# TYPE blosc2_requests_total counter\n")
 	byName := func(a, b requestKey) int { return cmp.Or(cmp.Compare(a.kind, b.kind), a.code-b.code) }
 	for _, k := range slices.SortedFunc(maps.Keys(m.requests), byName) {
 		fmt.Fprintf(b, "blosc2_requests_total{kind=%q,code=\"%d\"} %d\n", k.kind, k.code, m.requests[k])
