@@ -30,8 +30,8 @@ func (t *doubleTables) putMatch(src []byte, base uint32, mask uint64, at, end in
 	t.short[doubleHash(load64(src, end-1)&mask)] = base + uint32(end-1)
 }
 
-// fewLiterals is the number of literals before a match from which it must have more than 4 bytes. After as many, bytes
-// are noise rather, where a short match saves nothing.
+// fewLiterals is the number of literals from which a match in short must have 5 bytes. Bytes after so many literals are
+// probably noise, where a match of 4 bytes saves nothing.
 const fewLiterals = 16
 
 // scan returns the position of the next match of 4 bytes and the position that it repeats, or -1 if there is none up to

@@ -162,9 +162,9 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	if len(b) > 8 && !e.quiet.all(start, end) {
 		e.match(&e.first, start, end)
 		n = e.compress(start, end)
-		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 && len(e.sequences) > 1 {
-			// The search is fast if matches are long, and small differences matter if the block is small. If all of it
-			// is one match, there is no better one.
+		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 && (len(e.sequences) > 1 || len(e.text) > 256) {
+			// The search is fast if matches are long, and small differences matter if the block is small. Of one match
+			// after few literals there is little to save.
 			e.repeats, e.rows.last = repeats, start
 			e.match(&e.second, start, end)
 			n = e.compress(start, end)

@@ -232,6 +232,25 @@ func TestShortMatches(t *testing.T) {
 	}
 }
 
+// TestSecondSearch compresses a pattern of words, some of which are the same. The first search of the fast levels finds
+// the period, which leaves all of the pattern as literals.
+func TestSecondSearch(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	words, pattern := make([]byte, 256), []byte(nil)
+	r.Read(words)
+	for range 100 {
+		k := 4 * r.Intn(64)
+		pattern = append(pattern, words[k:k+4]...)
+	}
+	src := bytes.Repeat(pattern, maxBlock/len(pattern))
+	dst := make([]byte, room(len(src)))
+	for _, level := range []int{3, 4, 5} {
+		if n := NewEncoder(level).Encode(dst, src); n > 330 {
+			t.Errorf("level %d: %d bytes", level, n)
+		}
+	}
+}
+
 func TestNoAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector allocates")

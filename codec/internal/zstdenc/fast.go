@@ -8,7 +8,7 @@ type fastSearch struct {
 	table     *[1 << fastLog]uint32 // the table of fastMatch, or nil
 	double    *doubleTables         // the tables of doubleMatch, or nil
 	factor    uint64                // the factor of the hashes
-	mask      uint64                // the bytes that double.short hashes
+	mask      uint64                // the bytes that double.short hashes; 0 if there is one table
 	at        int                   // next position to search
 	anchor    int                   // end of the last match
 	r1, r2    int                   // the previous offsets
@@ -16,8 +16,8 @@ type fastSearch struct {
 	text      []byte
 }
 
-// matchFast finds matches with one table of hashes, or with two. It takes the first position that matches. As long as
-// it finds nothing, its steps grow.
+// matchFast finds matches with one table of hashes, or with two. It takes the first position that matches; with two
+// tables it prefers a match of 8 bytes at the next one. As long as it finds nothing, its steps grow.
 //
 // It tries the previous offset one position further. This takes little time and finds matches that continue after a
 // difference, which are common in shuffled numbers.

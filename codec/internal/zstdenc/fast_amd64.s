@@ -39,19 +39,19 @@
 #define wide     safe-32(SP)    // the last index at which 32 bytes of the input can be read
 #define mask     bytes-40(SP)   // the bytes that the table short hashes, or 0 if there is one table
 #define step     skip-48(SP)    // the step in a search with two tables
-#define few      start-56(SP)   // the index up to which a match of 4 bytes is taken there
+#define few      start-56(SP)   // the index from which a match in short must have 5 bytes
 
 // func fastKernel(s *fastSearch)
 //
 // fastKernel finds the matches of a block and appends them to sequences, and the literals before each of them to text.
-// Its Go version is fastSearch.runGeneric, with scanFast and, for two tables, doubleTables.scan.
+// Its Go version is fastSearch.runGeneric, with scanFast or, for two tables, the methods of doubleTables.
 //
 // Positions are indexes here, as in the table: the position in the input plus base. An entry below base is from an
 // earlier input, and is taken for position 0. A candidate is always before the index that is searched: that index goes
-// into the table only after the candidate is read, the other indexes in the table are less than the end of the last
-// match, and the search begins at position 1 or later. Offsets that are tried lead to positions in the input, too: r1
-// and r2 are distances of earlier matches, or initially 1 and 4, and a search at position 1 or later tries r1 one
-// position further on, r2 only after a match.
+// into the table only after the candidate is read, the other indexes in the table were searched before or are inside
+// the last match, and the search begins at position 1 or later. Offsets that are tried lead to positions in the input,
+// too: r1 and r2 are distances of earlier matches, or initially 1 and 4, and a search at position 1 or later tries r1
+// one position further on, r2 only after a match.
 //
 // Registers:
 //
@@ -67,7 +67,7 @@
 //	BX         the index of the candidate, then scratch
 //	CX         scratch
 //
-// Encoder.grow has made room for a sequence for each 3 bytes of the block, and a match has at least 4. The capacity of
+// Encoder.match has made room for a sequence for each 3 bytes of the block, and a match has at least 4. The capacity of
 // text is that of the largest block and slack (64) bytes, and a copy writes at most 32 bytes after the literals.
 TEXT ·fastKernel(SB), NOSPLIT, $56-8
 	// The input and the limits, as indexes.
@@ -303,8 +303,8 @@ copied:
 	CMPQ AX, R10
 	JGT  exit
 
-	// Put two positions of the match into the table: the third, and the last but one. AX is at most R10, so the 8 bytes
-	// at each of them are in the block.
+	// With one table, put two positions of the match into it: the third, and the last but one. AX is at most R10, so
+	// the 8 bytes at each of them are in the block.
 	MOVQ 2(SI)(R8*1), CX
 	ADDQ $2, R8
 	MOVQ -2(SI)(AX*1), DX

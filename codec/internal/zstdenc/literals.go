@@ -30,9 +30,9 @@ type literalsWriter struct {
 	thorough  bool // try codes with other limits
 }
 
-// write writes the section of literals to dst and returns its length. dst must have space for the literals and 64 more
-// bytes. doubtful reports whether there were so few matches that the literals may be noise: then write first examines
-// some of them.
+// write writes the section of literals to dst and returns its length. dst must have space for 11 bits per literal and
+// 512 more bytes. doubtful reports whether there were so few matches that the literals may be noise: then write first
+// examines some of them.
 func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
 	n := len(literals)
 	l.code = l.old

@@ -251,7 +251,7 @@ func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) in
 	return k - 1
 }
 
-// repeat tries the matches at the previous offsets. It returns the largest length and its offset. Few positions have
+// repeat tries the matches at the previous offsets. It returns the largest length and its code. Few positions have
 // one, and this runs for all, so the three tests are written out.
 func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longest int, last uint32) {
 	d := &o.nodes[i]
@@ -276,7 +276,8 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longe
 	return longest, last
 }
 
-// repeats3 reports whether the 3 bytes at a position repeat those at a distance, which may be before the input or 0.
+// repeats3 reports whether the 3 bytes at a position repeat those at a distance, which may be 0 or lead to before the
+// input.
 // v has the 3 bytes, shifted by 8 bits.
 func repeats3(src []byte, at int, distance, v uint32) bool {
 	from := at - int(distance)
