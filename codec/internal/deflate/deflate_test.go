@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/codec/internal/trial"
 	"github.com/goblosc/blosc2/internal/cpu"
 	"github.com/goblosc/blosc2/internal/cpu/cputest"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 // forEachKernel runs f with the Go code and with the kernels of this machine.
@@ -117,6 +118,32 @@ func TestSameStreams(t *testing.T) {
 	}
 }
 
+// TestLong compares streams with and without the positions by a hash of 4 bytes.
+func TestLong(t *testing.T) {
+	n := 600
+	if testing.Short() || race.Enabled {
+		n = 100
+	}
+	r := rand.New(rand.NewSource(1))
+	for level := 6; level <= 9; level++ {
+		e, plain := NewEncoder(level), NewEncoder(level)
+		plain.long = nil
+		for i := range n {
+			src := repetitive(r.Intn(20000), r)
+			if i%50 == 0 {
+				src = repetitive(70000+r.Intn(50000), r) // more than a window
+			}
+			got, want := make([]byte, len(src)+len(src)/50+100), make([]byte, len(src)+len(src)/50+100)
+			want = want[:plain.Encode(want, src)]
+			forEachKernel(func(name cpu.Level) {
+				if k := e.Encode(got, src); !bytes.Equal(got[:k], want) {
+					t.Fatalf("%s, level %d, input %d of %d bytes: %d bytes, want %d, or others", name, level, i, len(src), k, len(want))
+				}
+			})
+		}
+	}
+}
+
 // digest returns a hash of the streams of inputs of a kind.
 func digest(level int, kind string, encode func(dst, src []byte) int) string {
 	h := sha256.New()
@@ -133,12 +160,17 @@ func digest(level int, kind string, encode func(dst, src []byte) int) string {
 // TestIndexes checks that a stream does not depend on what the encoder encoded before, even if indexes restart.
 func TestIndexes(t *testing.T) {
 	src := trial.Input(3, 20000, 1)
-	for _, level := range []int{1, 5} {
+	for _, level := range []int{1, 5, 6} {
 		want := check(t, NewEncoder(level), src)
 		e := NewEncoder(level)
 		for _, end := range []uint32{0, 1, 1 << 15, 1<<16 - 1, 1 << 30, 1<<30 + 1} {
 			for i := range e.heads {
 				e.heads[i] = max(end, 100) - uint32(i)%100
+			}
+			if e.long != nil {
+				for i := range e.long.heads {
+					e.long.heads[i] = max(end, 100) - uint32(i)%100
+				}
 			}
 			e.end = end
 			if got := check(t, e, src); !bytes.Equal(got, want) {

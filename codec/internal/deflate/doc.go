@@ -12,6 +12,7 @@
 //
 //	deflate.go   the stream
 //	match.go     the table of positions, and the search
+//	long.go      a shorter search with the same result, for levels with many candidates
 //	parse.go     the choice of matches
 //	block.go     the end of a block: which kind, and its bits
 //	tree.go      lengths of Huffman codes

@@ -1,6 +1,9 @@
 package deflate
 
-import "math/rand"
+import (
+	"encoding/binary"
+	"math/rand"
+)
 
 // hardKinds are contents around the limits of C's window.
 var hardKinds = []string{"limit", "period", "trigrams"}
@@ -35,4 +38,39 @@ func hard(kind string, n int, r *rand.Rand) []byte {
 		}
 	}
 	return b
+}
+
+// repetitive returns n bytes of one of several kinds with many matches.
+func repetitive(n int, r *rand.Rand) []byte {
+	b := make([]byte, 0, n+1000)
+	kind, values := r.Intn(6), 1+r.Intn(1<<(1+r.Intn(8)))
+	same := r.Uint32() & 0xffff0000
+	for len(b) < n {
+		switch kind {
+		case 0: // few values
+			b = append(b, byte(r.Intn(values)))
+		case 1: // words with one hash of 4 bytes
+			const inverse = 244002641 // of 2654435761
+			b = binary.LittleEndian.AppendUint32(b, (same|uint32(r.Intn(values)))*inverse)
+		case 2: // runs
+			c := byte(r.Intn(values))
+			for range 1 + r.Intn(600) {
+				b = append(b, c)
+			}
+		case 3: // floats
+			b = binary.LittleEndian.AppendUint32(b, uint32(0x41700000+r.Intn(10*values)*1311))
+		case 4: // noise and copies
+			if b = append(b, byte(r.Int())); r.Intn(20) == 0 {
+				from := len(b) - 1 - r.Intn(min(len(b), 33000))
+				for range 3 + r.Intn(40) {
+					b = append(b, b[from])
+					from++
+				}
+			}
+		case 5: // words with one hash of 3 bytes, or a few
+			v := r.Intn(values)
+			b = append(b, byte(v>>5), byte(v), byte(v<<5), byte(v&1))
+		}
+	}
+	return b[:n]
 }

@@ -33,6 +33,8 @@ type matcher struct {
 	// that is the common case, and avoids a walk of unpredictable length.
 	recent, older [1 << seenBits / 32]uint32
 
+	long *long // or nil
+
 	src  []byte
 	base uint32
 	end  uint32 // the largest index in the tables
@@ -46,6 +48,7 @@ type walk struct {
 	before    int // required length of a match, less one
 	nice      int
 	chain     int
+	budget    int
 	length    int
 	distance  int
 }
@@ -54,6 +57,9 @@ type walk struct {
 func (m *matcher) begin(src []byte) {
 	if m.end > 1<<30 {
 		m.heads = [1 << hashBits]uint32{}
+		if m.long != nil {
+			m.long.heads = [1 << longBits]uint32{}
+		}
 		m.end = 0
 	}
 	m.src = src
@@ -105,6 +111,9 @@ func (m *matcher) insert(pos int) int {
 	distance := min(index-*head, unreachable)
 	m.back[uint16(index)] = uint16(index - distance)
 	*head = index
+	if m.long != nil {
+		m.long.insert(v, index, index-distance)
+	}
 
 	h := seenHash(v)
 	word, bit := &m.recent[h/32], uint32(1)<<(h%32)
@@ -122,36 +131,52 @@ func (m *matcher) insertAllGeneric(pos, end int) {
 	}
 }
 
-// insertRun enters the positions from pos to end. They, and the 3 bytes at each of them, are in a run of one byte. So
+// insertRun enters the positions from pos to end. They, and the 4 bytes at each of them, are in a run of one byte. So
 // is the position before pos, which must have been entered.
 func (m *matcher) insertRun(pos, end int) {
 	if pos >= end {
 		return
 	}
-	index := m.base + uint32(pos)
-	m.heads[hash(binary.LittleEndian.Uint32(m.src[pos-1:]))] = index + uint32(end-pos) - 1
-	for range end - pos {
-		m.back[uint16(index)] = uint16(index - 1)
-		index++
+	index, v := m.base+uint32(pos), binary.LittleEndian.Uint32(m.src[pos-1:])
+	last := index + uint32(end-pos) - 1
+	m.heads[hash(v)] = last
+	for i := index; i <= last; i++ {
+		m.back[uint16(i)] = uint16(i - 1)
+	}
+	if m.long != nil {
+		m.long.insertRun(v, index, last)
 	}
 }
 
-// longest looks for a match of pos that is longer than length. It tries distance first, and then the previous positions
-// with the same hash, chain candidates in total. It returns length and 0 if there is no match.
+// longest looks for a match of pos that is longer than length, which is at least 2. first is the distance of the
+// previous position with the same hash of 3 bytes. The C library begins there, and examines chain positions in total.
+// longest returns length and 0 if there is no match.
 func (m *matcher) longest(pos, first, length, nice, chain int) (n, distance int) {
-	src := m.src
-	limit := min(maxMatch, len(src)-pos)
+	limit := min(maxMatch, len(m.src)-pos)
 	if first > min(maxDistance, pos-m.low-1) || length >= limit {
 		return length, 0
 	}
 	nice = min(nice, limit)
-	farthest := min(maxDistance, pos-m.low) - 1
+	if m.long != nil && limit > minMatch && first <= m.farthest(pos) {
+		if n, distance, ok := m.longestOfLong(pos, first, length, nice, chain); ok {
+			return n, distance
+		}
+	}
+	return m.longestOfAll(pos, first, length, nice, chain)
+}
+
+// farthest returns the largest distance of the positions to examine after the first.
+func (m *matcher) farthest(pos int) int { return min(maxDistance, pos-m.low) - 1 }
+
+// longestOfAll examines what the C library does.
+func (m *matcher) longestOfAll(pos, first, length, nice, chain int) (n, distance int) {
+	src, farthest := m.src, m.farthest(pos)
 	index := uint16(m.base + uint32(pos))
 	at := index - uint16(first)
 	want := binary.LittleEndian.Uint16(src[pos+length-1:])
 	for d := first; ; {
 		if binary.LittleEndian.Uint16(src[pos-d+length-1:]) == want {
-			if n := common(src, pos, pos-d, limit); n > length {
+			if n := common(src, pos, pos-d); n > length {
 				length, distance = n, d
 				if n >= nice {
 					break
@@ -168,8 +193,9 @@ func (m *matcher) longest(pos, first, length, nice, chain int) (n, distance int)
 	return length, distance
 }
 
-// common returns the number of equal bytes, at most limit, at the start of src[a:] and src[b:], for b < a.
-func common(src []byte, a, b, limit int) int {
+// common returns the number of equal bytes, at most maxMatch, at the start of src[a:] and src[b:], for b < a.
+func common(src []byte, a, b int) int {
+	limit := min(maxMatch, len(src)-a)
 	p, q := src[a:a+limit], src[b:b+limit]
 	n := 0
 	for ; len(p)-n >= 8; n += 8 {

@@ -17,7 +17,7 @@ func (e *Encoder) find(pos, before, chain int) (at, length, distance int) {
 		return e.findGeneric(pos, before, chain)
 	}
 	w := &e.walk
-	w.pos, w.stop, w.before, w.nice, w.chain = pos, stop, before, e.nice, chain
+	w.pos, w.stop, w.before, w.nice, w.chain, w.budget = pos, stop, before, e.nice, chain, longBudget(chain)
 	findSSE2(&e.matcher, &e.block)
 	return w.pos, w.length, w.distance
 }

@@ -81,7 +81,7 @@ func (e *Encoder) parseLazy() bool {
 		}
 		e.match(length, distance)
 		end := pos - 1 + length
-		if same := end - minMatch + 1; distance == 1 && same > pos+1 {
+		if same := end - minMatch; distance == 1 && same > pos+1 {
 			e.insertRun(pos+1, same)
 			e.insertAll(same, end)
 		} else {
