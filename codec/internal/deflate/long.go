@@ -7,12 +7,13 @@ const longBits = 16
 
 // long holds positions by a hash of 4 bytes.
 //
-// The C library examines a number of positions with the same hash of 3 bytes. Most of these may have no more bytes in
-// common. A walk along the positions with the same hash of 4 bytes is shorter then, and finds the same match, if it has
-// more than 3 bytes. A rank counts the positions with the same hash of 3 bytes up to an index. The difference of two
-// ranks shows whether the C library would have come so far, if the 3 bytes are the same.
+// The C library examines a number of positions with the same hash of 3 bytes. Fewer have the same hash of 4 bytes, and
+// every match of 4 bytes or more is among them. So a walk along these finds the same match in less time. To end where
+// the C library ends, each index has a rank: the number of positions with its hash of 3 bytes that were entered up to
+// it. The difference of the ranks of two positions with the same 3 bytes is the number of positions that the C library
+// examines from one to the other.
 //
-// Each position takes longer to enter, so this is for levels that examine many, all of which are lazy.
+// To enter a position takes longer, so only levels that examine many positions use this. All of them are lazy.
 type long struct {
 	heads [1 << longBits]uint32 // as in matcher
 	back  [1 << 16]uint16
@@ -59,7 +60,7 @@ func (m *matcher) longestOfLong(pos, first, before, nice, chain int) (n, distanc
 			if binary.LittleEndian.Uint32(src[pos-d:]) == binary.LittleEndian.Uint32(src[pos:]) {
 				break // the C library does not come to this position
 			}
-		} else if binary.LittleEndian.Uint16(src[pos-d+length-1:]) == want {
+		} else if binary.LittleEndian.Uint16(src[pos-d+length-1:]) == want { // a call would take too long
 			if n := common(src, pos, pos-d); n > length {
 				length, distance = n, d
 				if n >= nice {
@@ -71,7 +72,7 @@ func (m *matcher) longestOfLong(pos, first, before, nice, chain int) (n, distanc
 		at = l.back[at]
 	}
 	if distance == 0 && before < minMatch {
-		length, distance = m.short(pos, first, chain)
+		length, distance = m.matchOf3(pos, first, chain)
 	}
 	return length, distance, true
 }
@@ -80,8 +81,8 @@ func (m *matcher) longestOfLong(pos, first, before, nice, chain int) (n, distanc
 // there are at most chain.
 func longBudget(chain int) int { return 2*chain + 8 }
 
-// short looks for a match of 3 bytes, where there is none of 4. It looks no farther than tooFar.
-func (m *matcher) short(pos, first, chain int) (n, distance int) {
+// matchOf3 looks for a match of 3 bytes, where there is none of 4. It looks no farther than tooFar.
+func (m *matcher) matchOf3(pos, first, chain int) (n, distance int) {
 	v := binary.LittleEndian.Uint32(m.src[pos:])
 	index := uint16(m.base + uint32(pos))
 	farthest := min(m.farthest(pos), tooFar)

@@ -217,13 +217,13 @@ doneLong:
 	JHI  nothing
 
 	// Only 3 of the 4 bytes count. The candidate is before the position, so they are in the input, too.
-short3:
+next3:
 	MOVQ SI, AX
 	SUBQ DX, AX
 	MOVL (AX), AX
 	XORL R14, AX
 	SHLL $8, AX
-	JEQ  three
+	JEQ  found3
 	MOVWLZX matcher_back(DI)(BX*2), BX
 	MOVL R9, DX
 	SUBL BX, DX
@@ -231,10 +231,10 @@ short3:
 	CMPL DX, R13
 	JHI  nothing
 	DECL R10
-	JNZ  short3
+	JNZ  next3
 	JMP  nothing
 
-three:
+found3:
 	MOVQ $const_minMatch, R11
 	MOVQ DX, (matcher_walk+walk_distance)(DI)
 	JMP  found

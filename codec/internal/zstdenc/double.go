@@ -30,7 +30,7 @@ func (t *doubleTables) putMatch(src []byte, base uint32, mask uint64, at, end in
 	t.short[doubleHash(load64(src, end-1)&mask)] = base + uint32(end-1)
 }
 
-// fewLiterals is the number of literals from which a match in short must have 5 bytes. Bytes after so many literals are
+// fewLiterals is a number of literals. After so many, a match in short must have 5 bytes: so many literals in a row are
 // probably noise, where a match of 4 bytes saves nothing.
 const fewLiterals = 16
 

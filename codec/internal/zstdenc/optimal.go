@@ -277,8 +277,7 @@ func (o *optimal) repeat(e *Encoder, src []byte, at, i int, reached *int) (longe
 }
 
 // repeats3 reports whether the 3 bytes at a position repeat those at a distance, which may be 0 or lead to before the
-// input.
-// v has the 3 bytes, shifted by 8 bits.
+// input. v has the 3 bytes, shifted by 8 bits.
 func repeats3(src []byte, at int, distance, v uint32) bool {
 	from := at - int(distance)
 	return uint(from) < uint(at) && load32(src, from)<<8 == v
