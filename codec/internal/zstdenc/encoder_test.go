@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand"
 	"testing"
 
@@ -229,6 +230,23 @@ func TestShortMatches(t *testing.T) {
 	newDecoders(t).check(t, dst[:n], src)
 	if most := len(src) / 10; n > most {
 		t.Errorf("%d bytes take %d, want at most %d", len(src), n, most)
+	}
+}
+
+// TestSecondPass compresses temperatures in one block. The first pass of the optimal parse knows nothing of them, and
+// with its path alone they take 32,474 bytes.
+func TestSecondPass(t *testing.T) {
+	r, v := rand.New(rand.NewSource(1)), 15.0
+	src := make([]byte, 64<<10)
+	for i := 0; i < len(src); i += 4 {
+		v += r.Float64() - 0.5
+		binary.LittleEndian.PutUint32(src[i:], math.Float32bits(float32(math.Round(v*100)/100)))
+	}
+	dst := make([]byte, room(len(src)))
+	n := NewEncoder(9).Encode(dst, src)
+	newDecoders(t).check(t, dst[:n], src)
+	if most := 32_000; n > most {
+		t.Errorf("%d bytes, want at most %d", n, most)
 	}
 }
 

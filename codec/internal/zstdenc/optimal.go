@@ -68,7 +68,8 @@ func makeFirstCodes() (c [3][64]uint32) {
 }
 
 // parse finds matches with the tree, and the cheapest path with them. Costs depend on the path: it starts with the
-// costs in the previous block, or a guess, and makes the number of passes of the parameters.
+// costs in the previous block, or a guess, and makes as many passes as the parameters allow. It stops after one whose
+// path costs at least 99% of what was expected: another pass would find nearly the same path.
 func (e *Encoder) parse(start, end int) {
 	if e.optimal == nil {
 		e.optimal = &optimal{nodes: make([]node, maxBlock+1), steps: makeSteps(maxBlock + 1)}
@@ -80,20 +81,22 @@ func (e *Encoder) parse(start, end int) {
 		o.codes = firstCodes
 		o.ready = true
 	}
+	n := end - start
 	passes := e.params.passes
-	for pass := uint8(0); pass < passes; pass++ {
-		if pass > 0 {
-			o.sample(e, start, end)
-		}
+	for pass := uint8(1); ; pass++ {
 		o.prices.set(&o.literal, &o.codes)
 		o.walk(e, start, end)
+		expected := uint64(o.steps.costs[n])
 		o.collect(e, start, end)
-		if len(e.sequences) < (end-start)>>7 {
+		o.sample(e, start, end)
+		if len(e.sequences) < n>>7 {
 			passes = max(passes, 2) // passes are fast, and small differences matter if the block is small
 		}
+		if pass >= passes || o.entropy() > expected-expected/100 {
+			break
+		}
 	}
-	o.sample(e, start, end)
-	if n := end - start; len(e.sequences) < n>>6 && len(e.finder.found) > n>>2 {
+	if len(e.sequences) < n>>6 && len(e.finder.found) > n>>2 {
 		o.insist(e, start, end)
 	}
 	e.setRepeats()
