@@ -68,8 +68,8 @@ func makeFirstCodes() (c [3][64]uint32) {
 }
 
 // parse finds matches with the tree, and the cheapest path with them. Costs depend on the path: it starts with the
-// costs in the previous block, or a guess, and makes as many passes as the parameters allow. It stops after one whose
-// path costs at least 99% of what was expected: another pass would find nearly the same path.
+// costs in the previous block, or a guess, and each further pass takes those of the path before. There is no further
+// pass if a path costs at least 99% of what was expected: it would find nearly the same path.
 func (e *Encoder) parse(start, end int) {
 	if e.optimal == nil {
 		e.optimal = &optimal{nodes: make([]node, maxBlock+1), steps: makeSteps(maxBlock + 1)}

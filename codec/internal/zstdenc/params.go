@@ -23,7 +23,7 @@ type params struct {
 	// maxStep is the largest step where the search finds no match for a long time. The fast searches have no limit.
 	maxStep  uint16
 	target   uint16 // the optimal parse takes matches of this length without trying others
-	passes   uint8  // passes of the optimal parse
+	passes   uint8  // most passes of the optimal parse; at least 2 for blocks with few sequences
 	thorough bool   // skip no positions
 	split    bool   // blocks end where the statistics of the bytes change
 	retryLog uint8  // logarithm of the compression ratio from which a block is searched again; 0 = never
