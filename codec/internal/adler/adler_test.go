@@ -26,13 +26,13 @@ func TestChecksum(t *testing.T) {
 			check(noise[n%67:][:n])
 			check(greatest[:n])
 		}
-		for _, n := range []int{1000, longest - 32, longest - 1, longest, longest + 1, 2*longest + 31, 1<<17 - 67} {
+		for _, n := range []int{1000, longest - 32, longest - 1, longest, longest + 1, 2*longest + 31, 1<<16 - 1, 1 << 16, 1<<16 + 33, 1<<16 + 97, 1<<17 - 67} {
 			for i := range 67 {
 				check(noise[i:][:n])
 			}
 			check(greatest[:n])
 		}
-	}, cpu.AVX2)
+	}, cpu.AVX2, cpu.AVX512)
 }
 
 func BenchmarkChecksum(b *testing.B) {
@@ -45,7 +45,7 @@ func BenchmarkChecksum(b *testing.B) {
 				for b.Loop() {
 					Checksum(p)
 				}
-			}, cpu.AVX2)
+			}, cpu.AVX2, cpu.AVX512)
 		})
 	}
 }

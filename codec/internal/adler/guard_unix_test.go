@@ -26,5 +26,5 @@ func TestGuardPages(t *testing.T) {
 				}
 			}
 		}
-	}, cpu.AVX2)
+	}, cpu.AVX2, cpu.AVX512)
 }
