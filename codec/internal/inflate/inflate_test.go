@@ -258,6 +258,48 @@ func TestStreams(t *testing.T) {
 	}
 }
 
+// TestPairs checks that a table has entries of two literals if there are enough of them, and that countPairs counts
+// these.
+func TestPairs(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	made := 0
+	const rounds = 300
+	for range rounds {
+		// A complete code: split random leaves of a tree.
+		lengths := []uint8{1, 1}
+		for want := 2 + r.Intn(maxLiterals-1); len(lengths) < want; {
+			if i := r.Intn(1 + r.Intn(len(lengths))); lengths[i] < maxBits {
+				lengths[i]++
+				lengths = append(lengths, lengths[i])
+			}
+		}
+		lengths = append(lengths, make([]byte, maxLiterals-len(lengths))...)
+		r.Shuffle(len(lengths), func(i, j int) { lengths[i], lengths[j] = lengths[j], lengths[i] })
+		var tables tables
+		if !tables.makeLiterals(lengths, true) {
+			t.Fatalf("%v is no code", lengths)
+		}
+		pairs := 0
+		for _, e := range tables.literals[:1<<literalBits] {
+			if e >= isLiteral && e>>24&3 == 2 {
+				pairs++
+			}
+		}
+		want := countPairs(lengths)
+		if want < minPairs {
+			want = 0
+		} else {
+			made++
+		}
+		if pairs != want {
+			t.Fatalf("%v: %d pairs, want %d", lengths, pairs, want)
+		}
+	}
+	if made < rounds/10 || made > rounds*9/10 {
+		t.Errorf("%d of %d tables have pairs", made, rounds)
+	}
+}
+
 // TestAllocations checks that a decoder allocates nothing.
 func TestAllocations(t *testing.T) {
 	d, m := new(Decoder), makers{}

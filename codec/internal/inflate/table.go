@@ -152,10 +152,28 @@ func (t *tables) makeLiterals(lengths []uint8, pairs bool) bool {
 	s.fill(t.literals[:], literalBits, isSpecial,
 		func(at int) uint32 { return isSpecial | isSecond | uint32(at)<<8 },
 		func(symbol int, n uint) uint32 { return literalSymbols[symbol] + uint32(n)*literalUnits[symbol>>8] })
-	if pairs {
+	if pairs && countPairs(lengths) >= minPairs {
 		t.makePairs()
 	}
 	return true
+}
+
+// minPairs is the number of entries with two literals from which on they save more time than it takes to make them.
+const minPairs = 1 << literalBits * 5 / 32
+
+// countPairs returns the number of entries that could have two literals.
+func countPairs(lengths []uint8) int {
+	var counts [maxBits + 1]int
+	for _, n := range lengths[:endOfBlock] {
+		counts[n&15]++
+	}
+	pairs := 0
+	for n := 1; n < literalBits; n++ {
+		for m := 1; n+m <= literalBits; m++ {
+			pairs += counts[n] * counts[m] << (literalBits - n - m)
+		}
+	}
+	return pairs
 }
 
 // makePairs builds entries of two literals.
