@@ -16,11 +16,11 @@
 	SUBQ  R14, R8        \
 	ORL   $56, CX
 
-// SYMBOL loads the entry of the next symbol, for the low 11 bits of the word. It changes R13.
+// SYMBOL loads the entry of the next symbol, for the low 11 bits of the word. It changes R14.
 #define SYMBOL \
-	MOVL BX, R13         \
-	ANDL $(1<<const_literalBits-1), R13 \
-	MOVL (DX)(R13*4), AX
+	MOVL BX, R14         \
+	ANDL $(1<<const_literalBits-1), R14 \
+	MOVL (DX)(R14*4), AX
 
 // TAKE removes the bits of an entry. Both instructions look at the low six bits of a count alone, so the entry is its
 // own count, and only the low six bits of CX count.
@@ -52,7 +52,9 @@
 
 // func symbolsAVX2(r *run, t *tables, spans *[17]spans.Span) (stop int)
 //
-// It is run.fastGeneric, step by step; type tables describes the entries.
+// It is run.fastGeneric, step by step, except that it looks up the first entry of an iteration in the one before. Then
+// the look-up need not wait for LOAD. There are bits for it: the word has 64 bits of the input after LOAD, and at most
+// 48 are taken until the next LOAD. Type tables describes the entries.
 //
 // Registers:
 //
@@ -88,6 +90,12 @@ TEXT ·symbolsAVX2(SB), NOSPLIT, $0-32
 	MOVQ    run_word(AX), BX
 	MOVQ    run_left(AX), CX
 
+	// The first entry.
+	CMPQ R8, R9
+	JHI  limit
+	LOAD
+	SYMBOL
+
 	// Up to four entries of literals, which have bit 31 set.
 	PCALIGN $32
 iteration:
@@ -96,7 +104,6 @@ iteration:
 	CMPQ DI, R10
 	JHI  limit
 	LOAD
-	SYMBOL
 	TESTL AX, AX
 	JPL  other
 	LITERALS
@@ -112,6 +119,7 @@ iteration:
 	TESTL AX, AX
 	JPL  loaded
 	LITERALS
+	SYMBOL
 	JMP  iteration
 
 	// A match needs up to 48 bits.
@@ -133,6 +141,7 @@ length:
 
 distance:
 	VALUE(R13)
+	SYMBOL
 	MOVQ DI, R15
 	SUBQ R11, R15
 	CMPQ R13, R15
@@ -226,6 +235,7 @@ literal:
 	MOVB R13, (DI)
 	INCQ DI
 	TAKE
+	SYMBOL
 	JMP  iteration
 
 noSymbol:

@@ -158,7 +158,7 @@ func (t *tables) makeLiterals(lengths []uint8, pairs bool) bool {
 	return true
 }
 
-// minPairs is the number of entries with two literals from which on they save more time than it takes to make them.
+// minPairs is the least number of entries with two literals that saves more time than it takes to make them.
 const minPairs = 1 << literalBits * 5 / 32
 
 // countPairs returns the number of entries that could have two literals.
