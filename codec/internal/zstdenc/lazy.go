@@ -14,6 +14,9 @@ const rowSize = 16
 // A row holds the newest positions, in a ring. For each position it holds 8 more bits of its hash, the tag. A search
 // compares the tags, and examines only the positions with equal tags. The first tag is the place of the newest position
 // instead.
+//
+// A hash is the product of the first bytes and a factor, without its low bits, which do not depend on all of the bytes.
+// The tag is the low 8 bits of the hash, and the number of the row is the rest.
 type rows struct {
 	positions []uint32
 	tags      []uint8
@@ -37,7 +40,7 @@ type rowSearch struct {
 	next     int // all lower positions are in their rows, or skipped
 	rows     *rows
 	factor   uint64 // factor of the hash
-	shift    uint64 // number of bits below the hash of a row
+	shift    uint64 // number of bits of the product below the hash
 	attempts int    // largest number of positions to examine
 	maxStep  int    // largest distance between two positions to examine
 	ahead    int    // distance to the position whose row the kernel fetches
@@ -59,7 +62,7 @@ func (s *rowSearch) fill(at int) {
 // one.
 func (s *rowSearch) fillFrom(from, end int, last uint64) uint64 {
 	for p := from; p < end; p++ {
-		h := load64(s.src, p) * s.factor >> 32
+		h := s.hash(p)
 		if h != last {
 			s.insert(p, h)
 			last = h
@@ -75,9 +78,12 @@ const (
 	lastPositions  = 32
 )
 
+// hash returns the hash of the bytes at a position.
+func (s *rowSearch) hash(at int) uint64 { return load64(s.src, at) * s.factor >> (s.shift & 63) }
+
 // insert inserts a position with hash h before the others of its row.
 func (s *rowSearch) insert(at int, h uint64) {
-	row := h >> (s.shift & 63) * rowSize
+	row := h >> 8 * rowSize
 	tags := s.rows.tags[row:][:rowSize]
 	place := (tags[0] - 1) % rowSize
 	if place == 0 {
@@ -97,8 +103,8 @@ func (s *rowSearch) longestGeneric(at, length int) (int, int) {
 	if at > s.next {
 		s.fill(at)
 	}
-	h := load64(src, at) * s.factor >> 32
-	row := h >> (s.shift & 63) * rowSize
+	h := s.hash(at)
+	row := h >> 8 * rowSize
 	tags := s.rows.tags[row:][:rowSize]
 	positions := s.rows.positions[row:][:rowSize]
 	head := int(tags[0])
@@ -239,7 +245,7 @@ func (e *Encoder) matchLazy(start, end int) {
 func (s *rowSearch) prepare(e *Encoder, end int) {
 	p := &e.params
 	s.src, s.base, s.rows = e.src[:end], e.base, &e.tables.rows
-	s.factor, s.shift = factor(p.minMatch), uint64(32-p.hashLog+4)
+	s.factor, s.shift = factor(p.minMatch), uint64(64-8-p.hashLog+4)
 	s.attempts, s.maxStep, s.ahead = 1<<p.searchLog, int(p.maxStep), nearAhead
 }
 

@@ -1,8 +1,10 @@
 package zstdenc
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 )
 
@@ -140,6 +142,34 @@ func TestEqualBytes(t *testing.T) {
 			t.Fatalf("%#x, %#x: %b, want %b", v, c, got, want)
 		}
 	}
+}
+
+// TestTags checks that the tags of positions in rows differ even if some of the hashed bytes are always the same.
+func TestTags(t *testing.T) {
+	for level := 4; level <= 7; level++ {
+		for _, size := range []int{1 << 10, 1 << 16, 1 << 18, 1 << 20} {
+			e := NewEncoder(level)
+			e.begin(numbers(size))
+			e.params = e.first
+			e.rows.prepare(e, size)
+			var count [256]int
+			for at := range size - 8 {
+				count[uint8(e.rows.hash(at))]++
+			}
+			if most := slices.Max(count[:]); most > size/12 {
+				t.Errorf("level %d: %d of %d positions have the same tag", level, most, size)
+			}
+		}
+	}
+}
+
+// numbers returns consecutive numbers of 4 bytes.
+func numbers(size int) []byte {
+	b := make([]byte, size)
+	for i := range size / 4 {
+		binary.LittleEndian.PutUint32(b[4*i:], uint32(i))
+	}
+	return b
 }
 
 // TestCodes compares the codes of lengths with the table of RFC 8878, section 3.1.1.3.2.1.1, by the first of each.

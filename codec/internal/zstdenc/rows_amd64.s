@@ -5,14 +5,15 @@
 #include "textflag.h"
 
 // HASH sets h to the hash of the bytes at index i, and row to the number of the first place of its row. It reads 8
-// bytes there. The hash has 32 bits; those above shift, hashLog-4 bits, are the number of the row, so that all places
-// are below 1<<hashLog, for which tables.fit has made room.
+// bytes there. The hash has hashLog+4 bits; all but its low 8 bits are the number of the row, so that all places are
+// below 1<<hashLog, for which tables.fit has made room.
 #define HASH(i, h, row) \
 	MOVQ  (SI)(i*1), h \
 	IMULQ R13, h       \
-	SHRQ  $32, h       \
-	SHRXL R15, h, row  \
-	SHLL  $4, row
+	SHRXQ R15, h, h    \
+	MOVL  h, row       \
+	SHRL  $4, row      \
+	ANDL  $-16, row
 
 // PUSH puts index i, which has hash h, into a row as its newest: it moves the head of the row, which its first tag
 // holds, down by one place, from place 1 to 15, and stores the tag and the index there. R14 is 15. It changes place.
@@ -49,7 +50,7 @@
 //	R9         the length of the best match
 //	R10, R11   the tags and the positions of all rows
 //	R12        base
-//	R13, R15   the factor of the hash, and how many of its bits are below the number of the row; while a row is
+//	R13, R15   the factor of the hash, and how many bits of the product are below the hash; while a row is
 //	           searched, a bit for each candidate, and how many candidates may still be compared
 //	R14        15; while a row is searched, its head: the place of the newest position
 //	DI         SI plus the length less 3: the last 4 bytes of a match one byte longer are at index R8 from here
@@ -92,15 +93,15 @@ search:
 	MOVQ length+16(FP), R9
 	MOVQ $0, distance
 
-	// The hash and the row of the position. The row of a position further on is fetched for a later search.
+	// The hash and the row of the position. The row of a position further on is fetched for a later search: a place of
+	// that row is enough.
 	HASH(R8, AX, DX)
 	MOVQ rowSearch_ahead(DI), CX
 	ADDQ R8, CX
 	MOVQ (SI)(CX*1), CX
 	IMULQ R13, CX
-	SHRQ $32, CX
-	SHRXL R15, CX, CX
-	SHLL $4, CX
+	SHRXQ R15, CX, CX
+	SHRL $4, CX
 	PREFETCHT0 (R10)(CX*1)
 	PREFETCHT0 (R11)(CX*4)
 
