@@ -15,6 +15,14 @@
 	SHRL  $4, row      \
 	ANDL  $-16, row
 
+// FETCH fetches the row of the 8 bytes in CX for later. Any place of the row is enough. It changes CX.
+#define FETCH \
+	IMULQ R13, CX          \
+	SHRXQ R15, CX, CX      \
+	SHRL  $4, CX           \
+	PREFETCHT0 (R10)(CX*1) \
+	PREFETCHT0 (R11)(CX*4)
+
 // PUSH puts index i, which has hash h, into a row as its newest: it moves the head of the row, which its first tag
 // holds, down by one place, from place 1 to 15, and stores the tag and the index there. R14 is 15. It changes place.
 // Its Go version is rowSearch.insert.
@@ -93,17 +101,12 @@ search:
 	MOVQ length+16(FP), R9
 	MOVQ $0, distance
 
-	// The hash and the row of the position. The row of a position further on is fetched for a later search: a place of
-	// that row is enough.
+	// The hash and the row of the position. The row of a position further on is fetched.
 	HASH(R8, AX, DX)
 	MOVQ rowSearch_ahead(DI), CX
 	ADDQ R8, CX
 	MOVQ (SI)(CX*1), CX
-	IMULQ R13, CX
-	SHRXQ R15, CX, CX
-	SHRL $4, CX
-	PREFETCHT0 (R10)(CX*1)
-	PREFETCHT0 (R11)(CX*4)
+	FETCH
 
 	// A bit for each place whose tag is the low byte of the hash. The first tag is the head of the row.
 	VMOVD AX, X0
@@ -222,8 +225,11 @@ sameFirst:
 	LEAQ (R8)(R12*1), R9
 	LEAQ -const_lastPositions(R9), BX
 
-	// All positions up to R8, or the last of many.
+	// All positions up to R8, or the last of many. The row of a position further on is fetched: it is less than
+	// nearAhead (4) after R8, so 8 bytes can be read there.
 rest:
+	MOVQ const_nearAhead(SI)(BX*1), CX
+	FETCH
 	HASH(BX, AX, DX)
 	CMPQ AX, DI
 	JEQ  sameRest
