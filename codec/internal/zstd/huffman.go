@@ -48,41 +48,75 @@ func (d *Decoder) readHuffman(t *huffmanTable, src []byte, start, end int) (int,
 			return 0, err
 		}
 	}
+	if !t.build(&d.scratch, n) {
+		return 0, errHuffman
+	}
+	return at, nil
+}
 
+// parts is the number of parts of the symbols whose weights build counts at the same time: if one weight follows
+// another that is equal, its count would have to wait for the one before.
+const parts = 4
+
+// build builds the table from the weights of the first n symbols in s, n < 256. The others have weight 0. It reports
+// whether the weights form a code.
+func (t *huffmanTable) build(s *scratch, n int) bool {
+	size := n/parts + 1
+	w0, w1, w2, w3 := s.weights[:size], s.weights[size:2*size], s.weights[2*size:3*size], s.weights[3*size:4*size]
+	var counts [parts][16]uint8
+	all := uint8(0)
+	for i := range size {
+		all |= w0[i] | w1[i] | w2[i] | w3[i]
+		counts[0][w0[i]&15]++
+		counts[1][w1[i]&15]++
+		counts[2][w2[i]&15]++
+		counts[3][w3[i]&15]++
+	}
 	var count [16]int
 	sum := uint(0)
-	for _, w := range weights[:n] {
-		if w > maxHuffmanBits {
-			return 0, errHuffman
-		}
-		count[w]++
-		sum += 1 << w >> 1
+	for w := range count {
+		count[w] = int(counts[0][w]) + int(counts[1][w]) + int(counts[2][w]) + int(counts[3][w])
+		sum += uint(count[w]) * (1 << w >> 1)
 	}
 	log := bits.Len(sum)
 	rest := uint(1)<<log - sum
-	if sum == 0 || log > maxHuffmanBits || rest&(rest-1) != 0 {
-		return 0, errHuffman
+	if all > 15 || sum == 0 || log > maxHuffmanBits || rest&(rest-1) != 0 {
+		return false
 	}
+
+	// The weight of the last symbol, which was counted as 0.
 	last := bits.Len(rest)
-	weights[n] = uint8(last)
-	count[last]++
+	s.weights[n] = uint8(last)
+	counts[n/size&3][0]--
+	counts[n/size&3][last&15]++
+	count[0]--
+	count[last&15]++
 	if count[1] < 2 || count[1]&1 != 0 {
-		return 0, errHuffman
+		return false
 	}
 
 	// The longest codes come first, and codes of one length in the order of their symbols. So sort by weight.
-	var next [16]int
-	for w := 1; w < len(next); w++ {
-		next[w] = next[w-1] + count[w-1]
+	var next [parts][16]uint8
+	at := uint8(0)
+	for w := range count {
+		for part := range next {
+			next[part][w] = at
+			at += counts[part][w]
+		}
 	}
-	sorted := &d.scratch.sorted
-	for symbol, w := range weights[:n+1] {
-		i := &next[w&15]
-		sorted[*i&255] = uint8(symbol)
-		*i++
+	for i := range size {
+		p0, p1, p2, p3 := &next[0][w0[i]&15], &next[1][w1[i]&15], &next[2][w2[i]&15], &next[3][w3[i]&15]
+		s.sorted[*p0] = uint8(i)
+		s.sorted[*p1] = uint8(size + i)
+		s.sorted[*p2] = uint8(2*size + i)
+		s.sorted[*p3] = uint8(3*size + i)
+		*p0++
+		*p1++
+		*p2++
+		*p3++
 	}
-	t.fill(sorted[:n+1], &count, log)
-	return at, nil
+	t.fill(s.sorted[:parts*size], &count, log)
+	return true
 }
 
 // fill sets the entries for symbols sorted by weight. count holds the number of symbols of each weight, and codes have
