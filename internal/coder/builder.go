@@ -186,8 +186,8 @@ func (b *builder) copyPostponed() {
 	if b.postponed == 0 {
 		return
 	}
-	blocks := max(1, copySize/b.l.blockSize) // blocks per copy
-	workers := b.workers[:min(len(b.workers), 1+b.postponed*b.l.blockSize/minShared)]
+	workers, size := shareCopy(b.workers, b.postponed*b.l.blockSize)
+	blocks := max(1, size/b.l.blockSize) // blocks per copy
 	_ = sched.Each(&workers[0].pool.Pool, workers, (b.postponed+blocks-1)/blocks, func(_ *Worker, i int) error {
 		for k := i * blocks; k < min((i+1)*blocks, b.postponed); k++ {
 			at := int(binary.LittleEndian.Uint32(b.dst[b.starts+4*k:]))
@@ -245,17 +245,26 @@ func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Head
 
 // copyPieces copies src to dst. The workers share the copy if it is large enough.
 func copyPieces(dst, src []byte, workers []*Worker) {
-	workers = workers[:min(len(workers), 1+len(src)/minShared)]
-	_ = sched.Each(&workers[0].pool.Pool, workers, (len(src)+copySize-1)/copySize, func(_ *Worker, i int) error {
-		at := i * copySize
-		filters.Copy(dst[at:], src[at:min(at+copySize, len(src))])
+	workers, size := shareCopy(workers, len(src))
+	_ = sched.Each(&workers[0].pool.Pool, workers, (len(src)+size-1)/size, func(_ *Worker, i int) error {
+		at := i * size
+		filters.Copy(dst[at:], src[at:min(at+size, len(src))])
 		return nil
 	})
+}
+
+// shareCopy returns the workers that share a copy of n bytes, and how many bytes one copies at a time. If there are
+// several workers, they have just encoded blocks and are awake.
+func shareCopy(workers []*Worker, n int) ([]*Worker, int) {
+	const least = 1 << 20 // bytes for each worker
+	workers = workers[:min(len(workers), 1+n/least)]
+	return workers, max(1, min(copySize, (n+len(workers)-1)/len(workers)))
 }
 
 // copySize is the number of bytes that a worker copies or fills at a time. A copy of this size does not load the cache
 // lines that it overwrites.
 const copySize = 2 << 20
 
-// minShared is the number of bytes from which copying or filling on several goroutines is faster than on one.
+// minShared is the number of bytes from which it is faster to wake other goroutines to copy or fill than to do without
+// them.
 const minShared = 4 << 20

@@ -3,6 +3,7 @@ package coder
 import (
 	"bytes"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
@@ -40,19 +41,25 @@ func TestEncodeParallel(t *testing.T) {
 	}
 }
 
-// TestStoredByWorkers stores so many bytes that workers share the work.
+// TestStoredByWorkers stores so many bytes that workers share the work: whole chunks, and all blocks but the last.
 func TestStoredByWorkers(t *testing.T) {
 	src := make([]byte, 2*minShared+12345)
 	rand.New(rand.NewSource(1)).Read(src)
-	for _, level := range []int{codec.NoCompression, 5} {
-		p := Params{Codec: codec.LZ4, Level: level, TypeSize: 8}
-		got, err := Encode(nil, src, p, &Options{Concurrency: 4})
-		if err != nil || !bytes.Equal(got[HeaderSize:], src) {
-			t.Errorf("level %d: %v, or other bytes", level, err)
+	last := slices.Clone(src)
+	clear(last[len(last)*7/8:])
+	for _, c := range []struct {
+		level  int
+		src    []byte
+		stored bool
+	}{{codec.NoCompression, src, true}, {5, src, true}, {5, last, false}} {
+		p := Params{Codec: codec.LZ4, Level: c.level, TypeSize: 8, Filters: []Filter{}}
+		got, err := Encode(nil, c.src, p, &Options{Concurrency: 4})
+		if err != nil || got[2]&flagStored != 0 != c.stored {
+			t.Errorf("level %d: %v, or stored is not %v", c.level, err, c.stored)
 		}
 		back, err := Decode(nil, got, &Options{Concurrency: 4})
-		if err != nil || !bytes.Equal(back, src) {
-			t.Errorf("level %d: %v, or decoded to other bytes", level, err)
+		if err != nil || !bytes.Equal(back, c.src) {
+			t.Errorf("level %d: %v, or other bytes", c.level, err)
 		}
 	}
 }
