@@ -56,13 +56,13 @@ type builder struct {
 // the result of Reference for block 0, if l.NeedsReference. Errors are those of EncodeBlock and of the functions of
 // from.
 func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, Header, error) {
-	w.workers = append(w.workers[:0], w)
+	alone := w.team(1)
 	if l.store {
-		return store(dst, l, w.workers, &from)
+		return store(dst, l, alone, &from)
 	}
-	out, h, err := build(dst, l, w.workers, ref, &from)
+	out, h, err := build(dst, l, alone, ref, &from)
 	if errors.Is(err, errNoRoom) {
-		return store(dst, l, w.workers, &from)
+		return store(dst, l, alone, &from)
 	}
 	if err != nil {
 		out = dst

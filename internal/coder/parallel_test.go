@@ -75,3 +75,27 @@ func hardlyCompressible(r *rand.Rand, n, i int) ([]byte, Params) {
 	return src, Params{Codec: []codec.ID{codec.LZ4, codec.BloscLZ, codec.LZ4HC}[i%3], Level: 1 + r.Intn(9), TypeSize: 1 << r.Intn(5),
 		BlockSize: 1 << (9 + r.Intn(8)), Split: allSplits[i%2]}
 }
+
+// TestTeam checks that a worker keeps its helpers, in their order, and that Put makes all of them forget their chunk.
+func TestTeam(t *testing.T) {
+	p := NewPool(&Options{Concurrency: 3})
+	w := p.Get()
+	team := slices.Clone(w.team(9))
+	if len(team) != 3 || team[0] != w || team[1] == team[2] {
+		t.Fatalf("%p has the team %p", w, team)
+	}
+	for n := 4; n >= 0; n-- {
+		if got, want := w.team(n), team[:min(max(n, 1), 3)]; !slices.Equal(got, want) {
+			t.Errorf("for %d jobs: team %p, want %p", n, got, want)
+		}
+	}
+	for _, w := range team {
+		w.encoding.layout, w.decoding.reader = new(Layout), new(Reader)
+	}
+	p.Put(w)
+	for _, w := range team {
+		if w.encoding.layout != nil || w.decoding.reader != nil {
+			t.Error("a worker keeps its layout or reader")
+		}
+	}
+}

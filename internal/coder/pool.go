@@ -32,35 +32,37 @@ func (p *Pool) Options() *Options { return &p.o }
 func (p *Pool) Get() *Worker {
 	w, ok := p.workers.Get().(*Worker)
 	if !ok {
-		w = &Worker{pool: p, o: &p.o}
+		w = p.newWorker()
 	}
 	w.Chunk = -1
 	return w
 }
 
-// Put returns a worker to the pool. The caller must not use it afterwards.
+func (p *Pool) newWorker() *Worker { return &Worker{pool: p, o: &p.o, Chunk: -1} }
+
+// Put returns a worker to the pool. The caller must not use it afterwards. It must not be called after a panic: the
+// codecs of the worker may be in any state.
 func (p *Pool) Put(w *Worker) {
-	w.encoding, w.decoding = encoding{}, decoding{} // they serve one chunk
+	w.done()
+	for _, helper := range w.workers {
+		helper.done()
+	}
 	p.workers.Put(w)
 }
 
-// getWorkers returns as many workers as n jobs need and the options allow, at least one. The slice is memory of the
-// first worker.
-func (p *Pool) getWorkers(n int) []*Worker {
-	w := p.Get()
-	w.workers = append(w.workers[:0], w)
-	for range task.Workers(p.o.Concurrency, int64(n)) - 1 {
-		w.workers = append(w.workers, p.Get())
-	}
-	return w.workers
-}
+// done forgets the chunk that the worker has served.
+func (w *Worker) done() { w.encoding, w.decoding = encoding{}, decoding{} }
 
-// putWorkers returns workers to the pool. It must not be called after a panic: their codecs may be in any state.
-func (p *Pool) putWorkers(workers []*Worker) {
-	for len(workers) > 0 {
-		last := len(workers) - 1
-		w := workers[last]
-		workers[last], workers = nil, workers[:last]
-		p.Put(w)
+// team returns as many workers as n jobs need and the options allow: w and its helpers. Put returns them too. A worker
+// keeps its helpers, so that each serves the same goroutine in the next call: the memory of a worker is in the cache of
+// one CPU, and moving it to another takes longer than encoding a block of zeros.
+func (w *Worker) team(n int) []*Worker {
+	n = task.Workers(w.o.Concurrency, int64(n))
+	if len(w.workers) == 0 {
+		w.workers = append(w.workers, w)
 	}
+	for len(w.workers) < n {
+		w.workers = append(w.workers, w.pool.newWorker())
+	}
+	return w.workers[:n]
 }
