@@ -56,13 +56,13 @@ type builder struct {
 // the result of Reference for block 0, if l.NeedsReference. Errors are those of EncodeBlock and of the functions of
 // from.
 func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, Header, error) {
-	alone := w.team(1)
+	workers := w.alone()
 	if l.store {
-		return store(dst, l, alone, &from)
+		return store(dst, l, workers, &from)
 	}
-	out, h, err := build(dst, l, alone, ref, &from)
+	out, h, err := build(dst, l, workers, ref, &from)
 	if errors.Is(err, errNoRoom) {
-		return store(dst, l, alone, &from)
+		return store(dst, l, workers, &from)
 	}
 	if err != nil {
 		out = dst
@@ -86,16 +86,16 @@ func build(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) (
 	}()
 	next, err := 0, error(nil)
 	if len(workers) == 1 {
-		b.begin(dst, HeaderSize+4*l.nblocks+l.dictSize())
+		b.begin(dst, HeaderSize+4*b.l.nblocks+b.l.dictSize())
 	} else {
-		most := l.h.NBytes + MaxOverhead
+		most := b.l.h.NBytes + MaxOverhead
 		if cap(dst)-len(dst) < most {
 			dst = make([]byte, 0, most)
 		}
 		b.begin(dst, most)
 		next, err = b.encodeParallel()
 	}
-	for ; next < l.nblocks && err == nil; next++ {
+	for ; next < b.l.nblocks && err == nil; next++ {
 		err = b.encode(next)
 	}
 	if err != nil {
@@ -254,9 +254,9 @@ func copyPieces(dst, src []byte, workers []*Worker) {
 }
 
 // shareCopy returns the workers that share a copy of n bytes, and how many bytes one copies at a time. If there are
-// several workers, they have just encoded blocks and are awake.
+// several workers, they have just encoded blocks and are awake, or EncodeLayout has taken few because it only copies.
 func shareCopy(workers []*Worker, n int) ([]*Worker, int) {
-	const least = 1 << 20 // bytes for each worker
+	const least = 1 << 20 // one more worker for each of these
 	workers = workers[:min(len(workers), 1+n/least)]
 	return workers, max(1, min(copySize, (n+len(workers)-1)/len(workers)))
 }

@@ -23,7 +23,7 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	w := p.Get()
 	out, err := p.decode(dst, src, w)
 	w.reader.reset() // retain no memory of the caller
-	p.Put(w)
+	p.Put(w)         // not after a panic: see putWorkers
 	return out, err
 }
 
@@ -60,7 +60,7 @@ const uncachedFill = 32 << 20
 // as long as there are two for each worker.
 func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 	n, pairs := r.h.nblocks, 0
-	workers := w.team(n)
+	workers := p.getWorkers(n)
 	if w.PrefersPairs(r) {
 		pairs = n / (2 * len(workers)) * len(workers)
 	}
@@ -68,12 +68,14 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 		at := r.BlockOffset(k)
 		return whole[at : at+r.BlockLen(k)]
 	}
-	return sched.Each(&p.Pool, workers, n-pairs, func(w *Worker, i int) error {
+	err := sched.Each(&workers[0].pool.Pool, workers, n-pairs, func(w *Worker, i int) error {
 		if i < pairs {
 			return w.DecodePair([2][]byte{block(2 * i), block(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
 		}
 		return w.DecodeBlock(block(pairs+i), r, pairs+i)
 	})
+	p.putWorkers(workers)
+	return err
 }
 
 // growFor returns dst grown by the decoded size of a chunk. It returns ErrTooLarge if the chunk is too large.
@@ -99,13 +101,13 @@ func (p *Pool) fill(dst []byte, h *Header, chunk []byte) {
 
 // fillPieces is fill on up to n workers.
 func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, n int) {
-	w, uncached := p.Get(), len(dst) >= uncachedFill
-	_ = sched.Each(&p.Pool, w.team(n), (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
+	workers, uncached := p.getWorkers(n), len(dst) >= uncachedFill
+	_ = sched.Each(&workers[0].pool.Pool, workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
 		at := i * copySize
 		h.fill(dst[at:min(at+copySize, len(dst))], chunk, at, uncached)
 		return nil
 	})
-	p.Put(w)
+	p.putWorkers(workers)
 }
 
 // Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]

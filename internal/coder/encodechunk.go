@@ -26,9 +26,9 @@ func (p *Pool) EncodeLayout(dst, src []byte, l *Layout) ([]byte, error) {
 	if l.store {
 		n = 1 + len(src)/minShared
 	}
-	w := p.Get()
-	out, err := encode(dst, l, w.team(n), src)
-	p.Put(w)
+	workers := p.getWorkers(n)
+	out, err := encode(dst, l, workers, src)
+	p.putWorkers(workers) // not after a panic: see putWorkers
 	return out, err
 }
 

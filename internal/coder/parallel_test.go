@@ -76,26 +76,30 @@ func hardlyCompressible(r *rand.Rand, n, i int) ([]byte, Params) {
 		BlockSize: 1 << (9 + r.Intn(8)), Split: allSplits[i%2]}
 }
 
-// TestTeam checks that a worker keeps its helpers, in their order, and that Put makes all of them forget their chunk.
+// TestTeam checks that workers stay together, in their order, apart from single ones, and forget their chunk.
 func TestTeam(t *testing.T) {
 	p := NewPool(&Options{Concurrency: 3})
-	w := p.Get()
-	team := slices.Clone(w.team(9))
-	if len(team) != 3 || team[0] != w || team[1] == team[2] {
-		t.Fatalf("%p has the team %p", w, team)
-	}
-	for n := 4; n >= 0; n-- {
-		if got, want := w.team(n), team[:min(max(n, 1), 3)]; !slices.Equal(got, want) {
-			t.Errorf("for %d jobs: team %p, want %p", n, got, want)
-		}
+	team := p.getWorkers(9)
+	if len(team) != 3 || team[0] == team[1] || team[1] == team[2] {
+		t.Fatalf("a team is %p", team)
 	}
 	for _, w := range team {
 		w.encoding.layout, w.decoding.reader = new(Layout), new(Reader)
 	}
-	p.Put(w)
+	p.putWorkers(team)
 	for _, w := range team {
 		if w.encoding.layout != nil || w.decoding.reader != nil {
 			t.Error("a worker keeps its layout or reader")
 		}
+	}
+	if w := p.Get(); slices.Contains(team, w) {
+		t.Error("Get breaks up a team")
+	}
+	// A sync.Pool may drop what was put.
+	if again := p.getWorkers(2); slices.Contains(team, again[0]) && !slices.Equal(again, team[:2]) {
+		t.Errorf("workers %p of the team %p", again, team)
+	}
+	if one := p.getWorkers(1); len(one) != 1 || slices.Contains(team, one[0]) {
+		t.Errorf("for one job: %p", one)
 	}
 }

@@ -12,7 +12,8 @@ type Pool struct {
 	sched.Pool // the helper goroutines
 
 	o        Options
-	workers  sync.Pool // of *Worker
+	workers  sync.Pool // of *Worker, each for one goroutine
+	teams    sync.Pool // of *Worker, each the first of several
 	builders sync.Pool // of *builder
 }
 
@@ -40,29 +41,51 @@ func (p *Pool) Get() *Worker {
 
 func (p *Pool) newWorker() *Worker { return &Worker{pool: p, o: &p.o, Chunk: -1} }
 
-// Put returns a worker to the pool. The caller must not use it afterwards. It must not be called after a panic: the
-// codecs of the worker may be in any state.
+// Put returns a worker to the pool. The caller must not use it afterwards.
 func (p *Pool) Put(w *Worker) {
 	w.done()
-	for _, helper := range w.workers {
-		helper.done()
-	}
 	p.workers.Put(w)
 }
 
 // done forgets the chunk that the worker has served.
 func (w *Worker) done() { w.encoding, w.decoding = encoding{}, decoding{} }
 
-// team returns as many workers as n jobs need and the options allow: w and its helpers. Put returns them too. A worker
-// keeps its helpers, so that each serves the same goroutine in the next call: the memory of a worker is in the cache of
-// one CPU, and moving it to another takes longer than encoding a block of zeros.
-func (w *Worker) team(n int) []*Worker {
-	n = task.Workers(w.o.Concurrency, int64(n))
-	if len(w.workers) == 0 {
-		w.workers = append(w.workers, w)
+// getWorkers returns as many workers as n jobs need and the options allow, at least one. The slice is memory of the
+// first worker.
+//
+// Several workers stay together. The first always serves the goroutine of the caller, so the other of two serves the
+// same helper goroutine, too. Otherwise the memory of both, which is in the cache of one CPU, would move to another CPU
+// with each call, because a sync.Pool returns first what was put first.
+func (p *Pool) getWorkers(n int) []*Worker {
+	n = task.Workers(p.o.Concurrency, int64(n))
+	if n == 1 {
+		return p.Get().alone()
 	}
-	for len(w.workers) < n {
-		w.workers = append(w.workers, w.pool.newWorker())
+	first, ok := p.teams.Get().(*Worker)
+	if !ok {
+		first = p.newWorker()
+		first.workers = append(first.workers, first)
 	}
-	return w.workers[:n]
+	for len(first.workers) < n {
+		first.workers = append(first.workers, p.newWorker())
+	}
+	return first.workers[:n]
+}
+
+// alone returns a slice of w only, which is memory of w.
+func (w *Worker) alone() []*Worker {
+	w.workers = append(w.workers[:0], w)
+	return w.workers
+}
+
+// putWorkers returns workers to the pool. It must not be called after a panic: their codecs may be in any state.
+func (p *Pool) putWorkers(workers []*Worker) {
+	if len(workers) == 1 {
+		p.Put(workers[0])
+		return
+	}
+	for _, w := range workers {
+		w.done()
+	}
+	p.teams.Put(workers[0])
 }

@@ -56,11 +56,11 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	n := min(len(p), a.r.NBytes()-at)
 	if n > 0 {
 		first, last := a.r.blockAt(at), a.r.blockAt(at+n-1)
-		w := a.pool.Get()
-		err := sched.Each(&a.pool.Pool, w.team(last-first+1), last-first+1, func(w *Worker, k int) error {
+		workers := a.pool.getWorkers(last - first + 1)
+		err := sched.Each(&workers[0].pool.Pool, workers, last-first+1, func(w *Worker, k int) error {
 			return w.readPart(p[:n], &a.r, first+k, at)
 		})
-		a.pool.Put(w)
+		a.pool.putWorkers(workers) // not after a panic: see putWorkers
 		if err != nil {
 			return 0, err
 		}

@@ -18,9 +18,9 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params) ([]byte, error) {
 	for k := 1; k < len(blocks); k++ {
 		offs[k] = offs[k-1] + len(blocks[k-1])
 	}
-	w := p.Get()
-	out, err := encodeVL(dst, l, w.team(len(blocks)), blocks, offs)
-	p.Put(w)
+	workers := p.getWorkers(len(blocks))
+	out, err := encodeVL(dst, l, workers, blocks, offs)
+	p.putWorkers(workers) // not after a panic
 	return out, err
 }
 

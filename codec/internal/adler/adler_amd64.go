@@ -7,8 +7,8 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// most is the number of bytes that a kernel can add before the sums must be reduced. Its 32-bit sums have room for 60
-// times as many.
+// most is the number of bytes that a kernel can add before the sums must be reduced. Its 32-bit sums have room for more
+// than 20 times as many.
 const most = 1 << 16
 
 // add adds the first bytes of p to the sums, both below prime. It returns the sums and the rest of p.

@@ -15,8 +15,8 @@ const rowSize = 16
 // compares the tags, and examines only the positions with equal tags. The first tag is the place of the newest position
 // instead.
 //
-// A hash is the product of the first bytes and a factor, without its low bits, which do not depend on all of the bytes.
-// The tag is the low 8 bits of the hash, and the number of the row is the rest.
+// A hash is the product of the first bytes and a factor, without its low bits, which depend on few of the bytes. The
+// tag is the low 8 bits of the hash, and the number of the row is the rest.
 type rows struct {
 	positions []uint32
 	tags      []uint8
