@@ -135,7 +135,13 @@ func (w *salvager) fits(h *coder.Header) bool {
 // decode decodes a chunk. It returns the cost in bytes, and reports whether the chunk is intact.
 func (w *salvager) decode(p *candidate) (cost int64, intact bool) {
 	wk := w.pool.Get()
-	defer w.pool.Put(wk)
+	cost, intact = w.decodeOn(wk, p)
+	w.pool.Put(wk) // not after a panic
+	return cost, intact
+}
+
+// decodeOn is decode on the given worker.
+func (w *salvager) decodeOn(wk *coder.Worker, p *candidate) (cost int64, intact bool) {
 	var r coder.Reader
 	cost = int64(p.h.CBytes) + 4096
 	if err := wk.OpenAt(&r, w.src, p.at, w.size-p.at, int64(p.h.CBytes), 1); err != nil {

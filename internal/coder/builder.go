@@ -80,12 +80,16 @@ func build(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) (
 		b = new(builder)
 	}
 	*b = builder{l: l, workers: workers, ref: ref, from: *from, waiting: b.waiting, spare: b.spare}
-	defer func() {
-		*b = builder{waiting: b.waiting, spare: b.spare}
-		builders.Put(b)
-	}()
+	out, h, err := b.run(dst)
+	*b = builder{waiting: b.waiting, spare: b.spare}
+	builders.Put(b) // not after a panic: blocks may be waiting
+	return out, h, err
+}
+
+// run does what build says, with the fields of b.
+func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	next, err := 0, error(nil)
-	if len(workers) == 1 {
+	if len(b.workers) == 1 {
 		b.begin(dst, HeaderSize+4*b.l.nblocks+b.l.dictSize())
 	} else {
 		most := b.l.h.NBytes + MaxOverhead

@@ -3,7 +3,9 @@ package coder
 import (
 	"bytes"
 	"errors"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/codec"
 )
@@ -116,5 +118,69 @@ func TestUserCodec(t *testing.T) {
 	}
 	if _, err := Decode(nil, b, nil); !errors.Is(err, errors.ErrUnsupported) || !errors.As(err, &e) {
 		t.Errorf("decoding without the codec: %v", err)
+	}
+}
+
+// halfCodec stores the first half of blocks whose halves are equal. It calls the function with the first byte.
+type halfCodec func(first byte)
+
+func (halfCodec) ID() codec.ID { return codec.FromCode(200) }
+
+func (f halfCodec) NewEncoder(codec.Params) (codec.Encoder, error) { return f, nil }
+func (f halfCodec) NewDecoder(codec.Params) (codec.Decoder, error) { return f, nil }
+
+func (f halfCodec) Encode(dst, src []byte) (int, error) {
+	f(src[0])
+	return copy(dst, src[:len(src)/2]), nil
+}
+
+func (halfCodec) Decode(dst, src []byte) error {
+	copy(dst[copy(dst, src):], src)
+	return nil
+}
+
+// TestUserCodecPanics checks that the blocks that wait for a block whose codec panics are not taken for blocks of the
+// next chunk.
+func TestUserCodecPanics(t *testing.T) {
+	const size, blocks = 600, 8
+	fill := func(first int) []byte {
+		var b []byte
+		for k := range 2 * blocks {
+			half := bytes.Repeat([]byte{255}, size/2)
+			half[0] = byte(first + k/2)
+			b = append(b, half...)
+		}
+		return b
+	}
+	var others sync.WaitGroup
+	others.Add(blocks - 1)
+	f := halfCodec(func(first byte) {
+		switch {
+		case first == 0: // the first block of the first chunk: panic after all others
+			others.Wait()
+			panic("first block")
+		case first < blocks:
+			others.Done()
+		case first > blocks: // the others of the second chunk: submit them after its first block
+			time.Sleep(5 * time.Millisecond)
+		}
+	})
+	pool := NewPool(&Options{Concurrency: 2, Plugins: plugins(f)})
+	p := Params{Codec: codec.FromCode(200), TypeSize: 1, BlockSize: size, Level: 3, Filters: []Filter{}}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("no panic")
+			}
+		}()
+		_, _ = pool.Encode(nil, fill(0), p)
+	}()
+	want := fill(blocks)
+	b, err := pool.Encode(nil, want, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := pool.Decode(nil, b); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the next chunk: %v, or other bytes", err)
 	}
 }
