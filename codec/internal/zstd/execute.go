@@ -60,11 +60,12 @@ func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 			return 0, err
 		}
 	}
+	// fastGeneric may take bits from before the stream for its last sequence; the kernels stop before such a sequence.
+	if left := r.bits.remaining(); left < 0 || left > 0 && r.out < d.stop {
+		return 0, errSequences
+	}
 	if r.out >= d.stop {
 		return r.out, nil
-	}
-	if r.bits.remaining() != 0 {
-		return 0, errSequences
 	}
 	d.repeats = [3]uint32(r.repeats[:])
 	rest := r.literals[r.literal:r.literalsEnd]
