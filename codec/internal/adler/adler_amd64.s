@@ -16,10 +16,16 @@ GLOBL ·weights<>(SB), RODATA|NOPTR, $64
 DATA ·ones<>+0(SB)/8, $0x0001000100010001
 GLOBL ·ones<>(SB), RODATA|NOPTR, $8
 
-// SUM adds up the 64-bit lanes of X0 and X1 and the 32-bit lanes of X2. AX becomes the first sum, and BX the second:
-// its old value in BX, 1<<shift times the total of the old values of the first sum, and the weighted bytes. It changes
-// X3, X4 and CX.
+// SUM adds up the 64-bit lanes of Y0 and Y1 and the 32-bit lanes of Y2: first both halves, then the rest. AX becomes
+// the first sum, and BX the second: its old value in BX, 1<<shift times the total of the old values of the first sum,
+// and the weighted bytes. It changes X3, X4 and CX.
 #define SUM(shift) \
+	VEXTRACTI128 $1, Y0, X3    \
+	VPADDQ     X3, X0, X0      \
+	VEXTRACTI128 $1, Y1, X3    \
+	VPADDQ     X3, X1, X1      \
+	VEXTRACTI128 $1, Y2, X3    \
+	VPADDD     X3, X2, X2      \
 	VPSHUFD    $0xee, X0, X3   \
 	VPADDQ     X3, X0, X0      \
 	VMOVQ      X0, AX          \
@@ -64,13 +70,7 @@ loop:
 	CMPQ SI, DX
 	JCS  loop
 
-	// Add up the halves of the lanes, then the rest.
-	VEXTRACTI128 $1, Y0, X3
-	VPADDQ X3, X0, X0
-	VEXTRACTI128 $1, Y1, X3
-	VPADDQ X3, X1, X1
-	VEXTRACTI128 $1, Y2, X3
-	VPADDD X3, X2, X2
+	// Add up the lanes.
 	MOVL b+4(FP), BX
 	SUM(5)
 	MOVQ AX, ret+32(FP)
@@ -106,19 +106,13 @@ loop64:
 	CMPQ SI, DX
 	JCS  loop64
 
-	// Add up the halves and quarters of the lanes, then the rest.
+	// Add the upper halves to the lower ones, and add up the lanes.
 	VEXTRACTI64X4 $1, Z0, Y3
 	VPADDQ Y3, Y0, Y0
 	VEXTRACTI64X4 $1, Z1, Y3
 	VPADDQ Y3, Y1, Y1
 	VEXTRACTI64X4 $1, Z2, Y3
 	VPADDD Y3, Y2, Y2
-	VEXTRACTI128 $1, Y0, X3
-	VPADDQ X3, X0, X0
-	VEXTRACTI128 $1, Y1, X3
-	VPADDQ X3, X1, X1
-	VEXTRACTI128 $1, Y2, X3
-	VPADDD X3, X2, X2
 	MOVL b+4(FP), BX
 	SUM(6)
 	MOVQ AX, ret+32(FP)
