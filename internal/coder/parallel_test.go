@@ -41,7 +41,8 @@ func TestEncodeParallel(t *testing.T) {
 	}
 }
 
-// TestStoredByWorkers stores so many bytes that workers share the work: whole chunks, and all blocks but the last.
+// TestStoredByWorkers encodes random bytes in chunks so large that several workers copy them. Two chunks are stored
+// whole. The third ends with zeros, so that only its other blocks are stored.
 func TestStoredByWorkers(t *testing.T) {
 	src := make([]byte, 2*minShared+12345)
 	rand.New(rand.NewSource(1)).Read(src)

@@ -9,6 +9,9 @@ import (
 // rowSize is the number of places of a row: one for each position with the same hash, and one for the head.
 const rowSize = 16
 
+// tagBits is the number of bits of a tag.
+const tagBits = 8
+
 // rows hold positions by their hashes.
 //
 // A row holds the newest positions, in a ring. For each position it holds 8 more bits of its hash, the tag. A search
@@ -16,7 +19,7 @@ const rowSize = 16
 // instead.
 //
 // A hash is the product of the first bytes and a factor, without its low bits, which depend on few of the bytes. The
-// tag is the low 8 bits of the hash, and the number of the row is the rest.
+// tag is the low tagBits bits of the hash, and the number of the row is the rest.
 type rows struct {
 	positions []uint32
 	tags      []uint8
@@ -83,7 +86,7 @@ func (s *rowSearch) hash(at int) uint64 { return load64(s.src, at) * s.factor >>
 
 // insert inserts a position with hash h before the others of its row.
 func (s *rowSearch) insert(at int, h uint64) {
-	row := h >> 8 * rowSize
+	row := h >> tagBits * rowSize
 	tags := s.rows.tags[row:][:rowSize]
 	place := (tags[0] - 1) % rowSize
 	if place == 0 {
@@ -104,7 +107,7 @@ func (s *rowSearch) longestGeneric(at, length int) (int, int) {
 		s.fill(at)
 	}
 	h := s.hash(at)
-	row := h >> 8 * rowSize
+	row := h >> tagBits * rowSize
 	tags := s.rows.tags[row:][:rowSize]
 	positions := s.rows.positions[row:][:rowSize]
 	head := int(tags[0])
@@ -245,7 +248,7 @@ func (e *Encoder) matchLazy(start, end int) {
 func (s *rowSearch) prepare(e *Encoder, end int) {
 	p := &e.params
 	s.src, s.base, s.rows = e.src[:end], e.base, &e.tables.rows
-	s.factor, s.shift = factor(p.minMatch), uint64(64-8-p.hashLog+4)
+	s.factor, s.shift = factor(p.minMatch), uint64(64-tagBits-(p.hashLog-4))
 	s.attempts, s.maxStep, s.ahead = 1<<p.searchLog, int(p.maxStep), nearAhead
 }
 
