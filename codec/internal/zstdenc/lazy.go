@@ -162,10 +162,7 @@ func (e *Encoder) matchLazy(start, end int) {
 	}
 	r1, r2 := int(e.repeats[0]), int(e.repeats[1])
 	limit := end - 12
-	s.last = max(s.last, start-keptSteps<<8)
-	if e.first.split || s.last > start-keptSteps<<7 || !e.literals.noise(src[start:]) {
-		s.last = start
-	}
+	s.last = max(s.last, start-e.keptStep(start, end)<<8)
 	for at <= limit {
 		length, distance, first := 3, 0, at // distance 0 is r1
 		if r := at + 1 - r1; r >= 0 && load32(src, r) == load32(src, at+1) {
@@ -180,7 +177,11 @@ func (e *Encoder) matchLazy(start, end int) {
 		if length < 4 {
 			step := s.step(at)
 			at += step
-			if step > 8 { // no match for a long time: skip the positions between
+			long := at-s.last > longQuiet
+			if long {
+				at &^= 7
+			}
+			if long || step > 8 { // no match for a long time: skip the positions between
 				s.next = max(s.next, at)
 				s.ahead = nearAhead
 				if next := s.step(at); at+next <= limit {
@@ -258,8 +259,31 @@ func (s *rowSearch) step(at int) int { return min((at-s.last)>>8+1, s.maxStep) }
 // nearAhead is the value of ahead where most positions are searched. Where steps are long, ahead is the next step.
 const nearAhead = 4
 
-// keptSteps is the largest step that random bytes keep from the previous block, which had no match.
-const keptSteps = 128
+// longQuiet is the number of bytes without a match after which positions between two steps are skipped, however short
+// the steps are: to enter them takes more time than the search. Numbers that repeat are still found, because all steps
+// then lead to multiples of 8. No step is shorter, as maxStep is at least 8.
+const longQuiet = 32 << 10
+
+// The largest steps that a block keeps from the previous one: in random bytes, and where blocks end because the
+// statistics change.
+const (
+	keptRandom = 128
+	keptSplit  = 3
+)
+
+// keptStep returns the largest step that the search of a block keeps from the previous block.
+func (e *Encoder) keptStep(start, end int) int {
+	switch {
+	case e.first.split:
+		return keptSplit
+	case e.unmatched(start) && e.literals.noise(e.src[start:end]):
+		return keptRandom
+	}
+	return 0
+}
+
+// unmatched reports whether the search in rows has found no match for a long time before a block.
+func (e *Encoder) unmatched(start int) bool { return e.rows.last <= start-keptRandom<<7 }
 
 // offsetBits returns an estimate of the cost of an offset in bits.
 func offsetBits(distance int) int {

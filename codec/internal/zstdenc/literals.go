@@ -154,6 +154,21 @@ func (l *literalsWriter) build(n int) (text, cost int) {
 	return text, cost
 }
 
+// random reports whether all bytes are equally frequent in a sample of a block, as flat does. Short blocks are not
+// random.
+func (l *literalsWriter) random(block []byte) bool {
+	const parts = 8
+	n, sample := len(block), len(l.sample)/parts
+	if n < 4*len(l.sample) {
+		return false
+	}
+	for i := range parts {
+		copy(l.sample[i*sample:][:sample], block[(n-sample)*i/(parts-1):])
+	}
+	histogram(&l.count, l.sample[:], &l.parts)
+	return flat(&l.count, len(l.sample))
+}
+
 // noise reports whether all bytes seem to be equally frequent in a sample of the literals.
 func (l *literalsWriter) noise(literals []byte) bool {
 	n, sample := len(literals), len(l.sample)/4

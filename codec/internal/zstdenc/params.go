@@ -46,7 +46,7 @@ var columns = [3]int{16 << 10, 128 << 10, 256 << 10}
 //
 // Shuffled numbers have planes of noise next to planes of bytes that repeat. At levels 4 to 6 the C library, too, takes
 // long steps after noise. From level 7 up it finds the matches there. For that, steps must not exceed 8, which also
-// enter all positions into their rows.
+// enter all positions into their rows, except in long noise.
 var levels = [9][4]params{
 	{
 		{strategy: fastMatch, minMatch: 5},

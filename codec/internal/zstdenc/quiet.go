@@ -37,8 +37,11 @@ func (q *quiet) find(src []byte, tree []uint32, base uint32, log uint8) {
 			end = len(src)
 		}
 		matches := uint8(maxShort)
-		if !q.repeats(src, at, end) && q.flat(src[at:end]) {
-			matches, some = 0, true
+		if !q.repeats(src, at, end) {
+			histogram(&q.count, src[at:end], &q.parts)
+			if flat(&q.count, end-at) {
+				matches, some = 0, true
+			}
 		}
 		q.pieces = append(q.pieces, matches)
 	}
@@ -70,18 +73,16 @@ func (q *quiet) find(src []byte, tree []uint32, base uint32, log uint8) {
 	}
 }
 
-// flat reports whether all bytes are equally frequent in a piece: whether the squares of the differences from the mean
-// are about as large as in random bytes.
-func (q *quiet) flat(b []byte) bool {
-	histogram(&q.count, b, &q.parts)
-	sum := uint64(0)
-	for _, c := range q.count {
+// flat reports whether all of n bytes are equally frequent: whether the squares of the differences from the mean are
+// about as large as in random bytes.
+func flat(count *[256]uint32, n int) bool {
+	sum, size := uint64(0), uint64(n)
+	for _, c := range count {
 		sum += uint64(c) * uint64(c)
 	}
 	// For random bytes the sum is 255*n above n*n on average, with a standard deviation of 23*n. For a piece of which a
 	// Huffman code saves one byte in 128, it is about 610*n above.
-	n := uint64(len(b))
-	return 256*sum < n*n+384*n
+	return 256*sum < size*size+384*size
 }
 
 // repeats reports whether it finds a long enough match inside src[start:end]. Most pieces that compress have one after

@@ -78,18 +78,58 @@ func TestRepeatedNoise(t *testing.T) {
 	}
 }
 
-// TestBlockAfterNoise checks that the search in rows keeps long steps only for random bytes.
-func TestBlockAfterNoise(t *testing.T) {
-	e := NewEncoder(5)
-	for kind, v := range trial.Kinds() {
-		src := append(noise(2*maxBlock, 5), trial.Input(kind, maxBlock, 6)...)
-		dst := make([]byte, room(len(src)))
-		want := 2*maxBlock + e.Encode(dst, src[2*maxBlock:])
-		if n := e.Encode(dst, src); n > want+want/200 {
-			t.Errorf("%s: %d bytes, alone %d", v.Name, n, want)
+// TestRepeatedNumbers checks that the search in rows finds numbers of 8 bytes again that are in the midst of noise,
+// where it skips positions: at least half of them.
+func TestRepeatedNumbers(t *testing.T) {
+	const blocks, piece = 9, 4096
+	src := noise(blocks*maxBlock, 3)
+	for i := 1; i < blocks; i++ {
+		copy(src[i*maxBlock+100_000+8*i:], src[50_000+i*piece:][:piece])
+	}
+	dst := make([]byte, room(len(src)))
+	for _, level := range []int{7, 8} {
+		if k := NewEncoder(level).Encode(dst, src); k > len(src)-blocks/2*piece {
+			t.Errorf("level %d: %d bytes of %d", level, k, len(src))
 		}
-		if steps := 2*maxBlock-keptSteps<<8 == e.rows.last; v.Name == "noise" && !steps {
-			t.Errorf("the steps grow from %d", e.rows.last)
+	}
+}
+
+// TestBlockAfterNoise checks that the search in rows keeps long steps only for random bytes, and short ones where
+// blocks are split. The same bytes alone do not become much smaller.
+func TestBlockAfterNoise(t *testing.T) {
+	for level, step := range map[int]int{5: keptRandom, 6: keptSplit} {
+		e := NewEncoder(level)
+		for kind, v := range trial.Kinds() {
+			src := append(noise(2*maxBlock, 5), trial.Input(kind, maxBlock, 6)...)
+			dst := make([]byte, room(len(src)))
+			want := 2*maxBlock + e.Encode(dst, src[2*maxBlock:])
+			if n := e.Encode(dst, src); n > want+want/200 {
+				t.Errorf("level %d, %s: %d bytes, alone %d", level, v.Name, n, want)
+			}
+			if steps := 2*maxBlock-step<<8 == e.rows.last; v.Name == "noise" && !steps {
+				t.Errorf("level %d: the steps grow from %d", level, e.rows.last)
+			}
+		}
+	}
+}
+
+// TestSplitAfterNoise checks that blocks of random bytes after others are not examined, and all other blocks are.
+func TestSplitAfterNoise(t *testing.T) {
+	for _, level := range []int{6, 7, 8} {
+		e := NewEncoder(level)
+		for kind, v := range trial.Kinds() {
+			src := append(noise(2*maxBlock, 5), trial.Input(kind, maxBlock, 6)...)
+			e.begin(src)
+			dst := make([]byte, room(len(src)))
+			for start := 0; start < len(src); start += maxBlock {
+				e.splitter = nil
+				e.blockSize(start)
+				random := start == maxBlock || start > 0 && v.Name == "noise"
+				if examined := e.splitter != nil; examined == random {
+					t.Errorf("level %d, %s: block at %d: examined %t", level, v.Name, start, examined)
+				}
+				e.block(dst, start, start+maxBlock)
+			}
 		}
 	}
 }

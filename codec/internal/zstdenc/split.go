@@ -1,10 +1,13 @@
 package zstdenc
 
 // blockSize returns the length of the block that begins at start. At the slow levels it ends where the statistics of
-// the literals change.
+// the literals change. Random bytes after others are not examined: their statistics take as long as their search.
 func (e *Encoder) blockSize(start int) int {
 	n := min(len(e.src)-start, maxBlock)
 	if !e.first.split || n < 2*pieceSize {
+		return n
+	}
+	if start > 0 && e.first.strategy != optimalParse && e.unmatched(start) && e.literals.random(e.src[start:start+n]) {
 		return n
 	}
 	if e.splitter == nil {
