@@ -85,6 +85,7 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 		Codecs: o.Codecs, UserFilters: o.UserFilters, Postfilter: o.Postfilter, Concurrency: o.Concurrency, sys: o.sys,
 	}
 	f, err := Open(ctx, broken, from)
+	fault := err
 	var open io.Closer // closed even if report panics
 	defer func() { closeSource(open) }()
 	switch {
@@ -123,7 +124,12 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 	if err != nil {
 		return nil, err
 	}
-	w := &salvager{f: f, report: report, found: found}
+	w := &salvager{f: f, found: found}
+	w.report = func(err error) {
+		if fault == nil || err.Error() != fault.Error() { // not what Open has found already
+			report(err)
+		}
+	}
 	open = closerFunc(func() error {
 		if w.f.store == nil {
 			return nil

@@ -41,6 +41,11 @@ func salvage(t testing.TB, b []byte) salvaged {
 func salvagePath(t testing.TB, name string) (r salvaged) {
 	t.Helper()
 	r.f, r.Salvaged, r.err = frame.Salvage(context.Background(), filepath.Join(t.TempDir(), "new"), name, func(err error) { r.told = append(r.told, err.Error()) }, &frame.CreateOptions{NoSync: true, Concurrency: 1})
+	for i, what := range r.told {
+		if slices.Contains(r.told[:i], what) {
+			t.Errorf("told twice: %s", what)
+		}
+	}
 	if r.err == nil {
 		t.Cleanup(func() { r.f.Close() })
 		must(t, r.f.Verify(context.Background(), func(err error) error {
