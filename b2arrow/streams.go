@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -76,19 +77,27 @@ func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t ar
 	see func(first int64, a arrow.Array) error) error {
 	schema, _ := o.ArrowSchema()
 	var stream []byte
-	for batch := range o.Batches() {
+	batches := o.Batches()
+	batch := sort.Search(batches, func(i int) bool {
+		_, end, err := o.BatchRange(i)
+		return err != nil || end > start
+	})
+	for ; batch < batches; batch++ {
 		first, end, err := o.BatchRange(batch)
 		if err != nil {
 			return err
 		}
-		if end <= start || first >= stop {
-			continue
+		if first >= stop {
+			return nil
 		}
 		blocks, err := o.Blocks(ctx, batch)
 		if err != nil {
 			return err
 		}
 		for k := range blocks {
+			if first >= stop && stop < end {
+				return nil
+			}
 			if stream, err = o.Block(ctx, stream[:0], batch, k); err != nil {
 				return err
 			}

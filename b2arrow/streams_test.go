@@ -149,6 +149,18 @@ func TestStreamColumn(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+
+	// A read ends with the block of its last item.
+	b.Batches("_cols/c", arrowLayer(schema), []int{6, 2}, [][][]byte{{contents[0], contents[1], {1, 2, 3}}, contents[3:]})
+	c, err := b.open().Column(ctx, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := Column(ctx, c, 0, 2, checked(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Release()
 }
 
 // TestNoStreams reads no rows of columns of all types of Arrow, among them dictionaries without a builder.
