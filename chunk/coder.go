@@ -19,7 +19,7 @@ type Coder struct {
 	UserFilters []UserFilter  // filters besides those of the format, with numbers from 32 up
 	TypeSize    int           // item size in bytes when decoding, if the header cannot hold it (above 255); 0 = unknown
 	BlockShape  []int32       // shape of a block in items, for codecs and filters that need it
-	Concurrency int           // goroutines that a call may use, at most 1024; 0 = GOMAXPROCS
+	Concurrency int           // goroutines that a call may use; 0 = GOMAXPROCS, more than 1024 = 1024
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or
 	// 4096 times its stored size, in which pages of zeros do not count. -1 = no limit.
 	MaxBytes int64

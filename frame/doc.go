@@ -65,7 +65,8 @@
 //
 // # States
 //
-// A reader sees the frame in the state that one commit left, for as long as it reads, and takes no locks against edits.
+// A reader sees the frame in the state that one commit left, for as long as it reads, and takes no locks against edits,
+// except the file lock of OpenOptions.Locking.
 // A commit writes chunks, index and trailer to space that no state in use references, and syncs. It then overwrites the
 // header in one write; in a sparse frame it renames a new index file over the old one. Until then the stored frame is
 // in the old state. After a crash, the frame is in the state before or after the commit, unless NoSync is set.

@@ -34,7 +34,7 @@ type CreateOptions struct {
 	Storage   Storage // holds the frame, if the name is empty; closing the frame closes it; nil = memory
 	Objects   Objects // is for CreateRegions: holds the frame, if the name is empty
 
-	// Concurrency is the number of goroutines that a call may use, at most 1024; 0 = GOMAXPROCS.
+	// Concurrency is the number of goroutines that a call may use; 0 = GOMAXPROCS, and more than 1024 count as 1024.
 	Concurrency int
 	// Locking shares the frame with other processes; see OpenOptions.Locking. It needs a name.
 	Locking bool
@@ -62,7 +62,7 @@ type CreateOptions struct {
 // for reading, and only to a file in the same directory. New files are never written through links: a file or link of
 // that name is removed first.
 type OpenOptions struct {
-	// Concurrency is the number of goroutines that a call may use, at most 1024; 0 = GOMAXPROCS.
+	// Concurrency is the number of goroutines that a call may use; 0 = GOMAXPROCS, and more than 1024 count as 1024.
 	Concurrency int
 
 	// Cache is the size of a cache of decoded blocks, in bytes; 0 = none. The cache holds the blocks of small reads,
@@ -95,7 +95,8 @@ type OpenOptions struct {
 	// The locks are those of the operating system. They are not fair: processes that read without a pause can keep
 	// others from editing. Systems without locks, and some network file systems, return errors.ErrUnsupported. Other
 	// network file systems lock nothing. A lock file must be a regular file. For editing, it must have no other hard
-	// link.
+	// link. Opening creates the lock file if it is missing, which needs the right to write in the folder. If it exists,
+	// reading needs only the right to read it. So create a frame that other users read with Locking.
 	Locking bool
 
 	// NoSync is for editing: commits return before the disk has their bytes. A power failure may then damage the frame.
@@ -111,7 +112,8 @@ type OpenOptions struct {
 	RequireChecksums bool
 
 	// MaxBytes limits the bytes that a call may allocate because the frame states a size; beyond that it returns
-	// ErrTooLarge. 0 = 64 MiB, or 4096 times the stored bytes that are not zero, whichever is larger; -1 = no limit.
+	// ErrTooLarge. 0 = 8 MiB for a block and 64 MiB for all else, or 4096 times the stored bytes that are not zero,
+	// whichever is larger; -1 = no limit.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of the metalayers in the header, and of those in the trailer. If a frame has
 	// more, opening it returns ErrTooLarge. 0 = the size of the frame.

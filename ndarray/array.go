@@ -82,6 +82,9 @@ type state struct {
 // and the trailer of the frame. ctx bounds this, and waiting for a lock file; the Array does not retain it. The error
 // wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of
 // the operating system.
+//
+// An open file keeps a file descriptor, the index, and buffers of about one block for each goroutine that has read.
+// Each Array has a cache of its own: with many open arrays, divide the memory among them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -288,7 +291,8 @@ func (a *Array) Refresh(ctx context.Context) (bool, error) {
 }
 
 // Close closes the frame. It does not wait: reads in progress, also reads of views, succeed or return fs.ErrClosed.
-// Later reads and edits return fs.ErrClosed. An open batch can only be rolled back. A second Close does nothing.
+// Later reads and edits return fs.ErrClosed. An open batch can only be rolled back. A second Close does nothing. An
+// array in memory without a Storage need not be closed.
 func (a *Array) Close() error { return a.f.Close() }
 
 // Frame returns the frame that holds the array, for access to its metalayers and chunks. Edits of chunks change the

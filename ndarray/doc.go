@@ -97,6 +97,10 @@
 // its own values: float64 reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte
 // order, and for fields of structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
 //
+// If the dtype of an array is not known, choose the type by DType().Kind: for 'b', 'i', 'u' and 'f' read float64 from
+// the view AsType of "<f8", in which integers above 2^53 lose digits; for 'S' and 'U' read string, for 'M' time.Time,
+// and use ReadBytes for all others. JSON has no NaN: replace it first.
+//
 // A time or duration between two units is rounded down, as in NumPy. If an item or value does not fit, the call returns
 // ErrValue: for a time or duration out of range, a string that is too long, which NumPy would truncate, or characters
 // that are not Unicode. Any other type, such as uintptr or *T, is rejected with ErrType.
@@ -117,7 +121,9 @@
 //
 // Begin starts a Batch, which makes any number of edits one commit. Each call of Append rewrites the last chunk if it
 // is not full. If each call appends one image, use chunks of one image, or blocks of one image: blocks of a rewritten
-// chunk that get no new items are copied as stored. Use a Batch if one commit for each call is too slow.
+// chunk that get no new items are copied as stored. Use a Batch if one commit for each call is too slow. A Batch, too,
+// compresses a block again for each call that adds items to it. So if a block holds several images, collect those of a
+// chunk and append them with one call.
 //
 // # Making arrays
 //
@@ -155,10 +161,12 @@
 // # Goroutines, commits and memory
 //
 // Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and
-// takes no lock against them. Edits wait for each other. Every edit of items or of the shape is one commit, which
-// becomes visible completely or not at all, and is durable if NoSync is unset. After an error the array is
-// unchanged. A Batch makes several edits one commit. SetAttr edits attributes, and Array.Frame gives access to
-// metalayers.
+// takes no lock against them, except the file lock of Locking: with it, a read waits while another handle has an open
+// Batch. Two calls may see two states: if the array is edited in between, the shape that the first one returns may not
+// be that of the second. Tiles reads one state for the whole loop. Edits wait for each other. Every edit of items or of
+// the shape is one commit, which becomes visible completely or not at all, and is durable if NoSync is unset. After an
+// error the array is unchanged. A Batch makes several edits one commit. SetAttr edits attributes, and Array.Frame gives
+// access to metalayers.
 //
 // A call uses up to Concurrency goroutines, a field of the options. None of them works on the call after it returns,
 // but up to eight stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller.

@@ -84,7 +84,7 @@ type CreateOptions struct {
 	// Objects is for CreateRegions: a place in an object store that receives the array. The name must be empty.
 	Objects frame.Objects
 
-	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
+	// Concurrency is the number of goroutines that a call may use. 0 selects GOMAXPROCS; more than 1024 count as 1024.
 	Concurrency int
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See OpenOptions.Locking.
 	Locking bool
@@ -123,7 +123,7 @@ const (
 // A function returns ErrParam if a field that is set cannot apply to the call: NoSync to an array that is opened for
 // reading, Locking to an array that is not in a file or directory, and Mmap to a call other than Open.
 type OpenOptions struct {
-	// Concurrency is the number of goroutines that a call may use, at most 1024. 0 selects GOMAXPROCS.
+	// Concurrency is the number of goroutines that a call may use. 0 selects GOMAXPROCS; more than 1024 count as 1024.
 	Concurrency int
 	// Cache is the size of a cache of decoded blocks, in bytes, for later reads of neighboring items. 0 selects no
 	// cache. See frame.OpenOptions.Cache.
@@ -146,9 +146,10 @@ type OpenOptions struct {
 	// stored dtype; without it their items are raw bytes.
 	DType string
 
-	// MaxBytes limits the bytes that a call allocates because the file states a size. 0 selects 64 MiB, or 4096 times
-	// the stored bytes that are not zero, whichever is larger. -1 selects no limit. Beyond the limit, calls return
-	// ErrTooLarge.
+	// MaxBytes limits the bytes that a call allocates because the file states a size, which includes the results of
+	// Read and the tiles of Tiles, but not buffers of the caller, as for ReadInto. 0 selects 8 MiB for a block and 64
+	// MiB for all else, or 4096 times the stored bytes that are not zero, whichever is larger. -1 selects no limit.
+	// Beyond the limit, calls return ErrTooLarge.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of metalayers and attributes. 0 selects the size of the file.
 	MaxMeta int64

@@ -19,7 +19,7 @@ import (
 
 const (
 	maxUpload = 1 << 20 // bytes of an upload
-	maxItems  = 1 << 20 // items of a slice
+	maxSlice  = 8 << 20 // bytes of a slice
 )
 
 // handle serves POST /slice?sel=SELECTION. The body is a .b2nd file.
@@ -54,9 +54,9 @@ func slice(out io.Writer, body io.Reader, r *http.Request) (status int, err erro
 	if err != nil {
 		return http.StatusBadRequest, err
 	}
-	items := int64(1)
+	size := int64(max(a.DType().Size, 1)) // of an item, which the upload chooses, too
 	for _, n := range shape {
-		if items *= min(n, maxItems+1); items > maxItems { // does not overflow
+		if size *= min(n, maxSlice+1); size > maxSlice { // does not overflow
 			return http.StatusRequestEntityTooLarge, ndarray.ErrTooLarge
 		}
 	}
@@ -85,6 +85,14 @@ func run(ctx context.Context) error {
 	if _, err := huge.Save(ctx, &bomb); err != nil {
 		return err
 	}
+	wide, err := ndarray.Zeros(ctx, "", []int64{1 << 20}, "V512", nil)
+	if err != nil {
+		return err
+	}
+	var items bytes.Buffer
+	if _, err := wide.Save(ctx, &items); err != nil {
+		return err
+	}
 	for _, c := range []struct {
 		title, sel string
 		body       []byte
@@ -94,6 +102,7 @@ func run(ctx context.Context) error {
 		{"outside", "10000", upload.Bytes()},
 		{"not an array", ":", []byte("hello")},
 		{"a tebi-item array", ":", bomb.Bytes()},
+		{"large items", ":", items.Bytes()},
 		{"a large upload", ":", make([]byte, maxUpload+1)},
 	} {
 		response, err := http.Post(server.URL+"/slice?sel="+url.QueryEscape(c.sel), "application/octet-stream", bytes.NewReader(c.body))

@@ -8,5 +8,6 @@ func Example() {
 	// outside: 400
 	// not an array: 422
 	// a tebi-item array: 422
+	// large items: 413
 	// a large upload: 413
 }

@@ -24,9 +24,11 @@ const (
 )
 
 // Find returns the numbers of the rows for which the comparison of the value with v is true, in order: for Less, the
-// rows whose value is less than v. No comparison with a null is true, and with a NaN only NotEqual is. T is a type that
-// Read accepts for the column. The error wraps ErrType for another type and for a column of kind ndarray, or is an
-// error of Read.
+// rows whose value is less than v. To get other columns of these rows, read the columns with Read and index the slices.
+// Deleted rows have no number, so the numbers are not positions in Column.Array: see Column.Stored.
+//
+// No comparison with a null is true, and with a NaN only NotEqual is. T is a type that Read accepts for the column. The
+// error wraps ErrType for another type and for a column of kind ndarray, or is an error of Read.
 //
 // If the table has a summary of the column, with the smallest and the largest value of each segment of rows, Find reads
 // only the segments that may hold such values. It ignores a summary that is stale.

@@ -28,7 +28,8 @@ type Table struct {
 }
 
 // Open opens the table below a key of a store, "/" for a store that is a table. It reads the schema and the list of
-// deleted rows, but no column. The error wraps ErrFormat if there is no table.
+// deleted rows, but no column. The error wraps fs.ErrNotExist if the key does not exist, and ErrFormat if it is not a
+// table.
 func Open(ctx context.Context, s *store.Store, key string) (*Table, error) {
 	t := &Table{s: s, key: path.Clean("/" + key)}
 	if err := t.open(ctx); err != nil {
