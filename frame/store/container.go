@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 	"sync"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -125,16 +126,17 @@ func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 	return list, err
 }
 
-// maxPath is the length of the longest path of a directory in a store. Opening one takes time in proportion to it.
-const maxPath = 4096
+// maxDepth is the largest number of directories above a file of a store. Opening a file takes time in proportion to its
+// square, because each directory is looked at from the top, and must not be a link.
+const maxDepth = 64
 
 // walk calls see for everything in a directory and those below it, except the directories.
 func (d *directory) walk(ctx context.Context, dir string, see func(name string, e fs.DirEntry) error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if len(dir) > maxPath {
-		return faults.TooLargef("a directory with a path of more than %d bytes", maxPath)
+	if strings.Count(dir, "/") >= maxDepth {
+		return faults.TooLargef("directories more than %d deep", maxDepth)
 	}
 	list, err := d.root.ReadDir(dir)
 	for _, e := range list {
@@ -203,7 +205,7 @@ func (d *directory) contains(name string) bool {
 	}
 	dir := filepath.Dir(name)
 	fi, err := d.sys.Stat(dir)
-	for depth := 0; err == nil && depth < maxPath; depth++ {
+	for depth := 0; err == nil && depth < 4096; depth++ {
 		if d.sys.Same(self, fi) {
 			return true
 		}

@@ -220,15 +220,6 @@ func (s *Store) begin(key string) (func(), error) {
 	if s.edit == nil {
 		return nil, fmt.Errorf("%w; open the store with Edit", ErrReadOnly)
 	}
-	if err := checkKey(key); err != nil {
-		return nil, fmt.Errorf("key %q cannot be stored: %w", faults.Clip(key), ErrParam)
-	}
-	if strings.ContainsAny(key, "\\") {
-		return nil, fmt.Errorf("key %q with a backslash: %w", faults.Clip(key), ErrParam)
-	}
-	if table, _, ok := strings.Cut(key, "/_cols/"); ok && s.looksLikeTable(cleanKey(table)) {
-		return nil, faults.Unsupportedf("the columns of a table cannot be edited one by one")
-	}
 	s.edit.mu.Lock()
 	err := s.edit.broken
 	if s.closed.Load() {
@@ -241,10 +232,46 @@ func (s *Store) begin(key string) (func(), error) {
 	return s.edit.mu.Unlock, nil
 }
 
+// checkNew returns an error for the key of a new leaf that other libraries would not accept or not find.
+func (s *Store) checkNew(key string) error {
+	switch {
+	case checkKey(key) != nil:
+		return fmt.Errorf("key %q cannot be stored: %w", faults.Clip(key), ErrParam)
+	case strings.Contains(key, "\\"):
+		return fmt.Errorf("key %q with a backslash: %w", faults.Clip(key), ErrParam)
+	case s.layout != LayoutTree:
+		return nil
+	}
+	for above := parent(key); above != "/"; above = parent(above) {
+		if s.index.get(above) != nil {
+			return fmt.Errorf("the leaf %s cannot have another one below it in a tree store: %w", above, ErrParam)
+		}
+	}
+	for range s.below(key) {
+		return fmt.Errorf("a group in a tree store cannot be a leaf, too: %w", ErrParam)
+	}
+	return nil
+}
+
+// checkTable returns an error for a key in a table: its leaves belong together.
+func (s *Store) checkTable(key string) error {
+	for above := parent(key); ; above = parent(above) {
+		if s.looksLikeTable(above) {
+			return faults.Unsupportedf("the leaves of the table %s cannot be edited one by one", above)
+		}
+		if above == "/" {
+			return nil
+		}
+	}
+}
+
 // Put stores a copy of a frame under a key. It replaces an existing leaf with that key. In a directory store, frames of
 // at least OpenOptions.Threshold decoded bytes get a file of their own, with the extension of python-blosc2 for its
 // kind. The error wraps fs.ErrExist if the file system ignores case and has a file or a directory for a key that
-// differs from this one in case.
+// differs from this one in case, or if the file of another leaf has the name of a directory that this key needs.
+//
+// In a tree store, a leaf cannot be below another one, and the attributes of groups are set by SetAttr: such keys, and
+// those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be replaced one by one.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	key = cleanKey(key)
 	end, err := s.begin(key)
@@ -252,7 +279,16 @@ func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 		return atKey(key, err)
 	}
 	defer end()
-	return atKey(key, s.put(ctx, key, f))
+	if err = s.checkTable(key); err == nil && s.isGroupMeta(key) {
+		err = fmt.Errorf("the attributes of a group; SetAttr sets them: %w", ErrParam)
+	}
+	if err == nil && s.index.get(key) == nil {
+		err = s.checkNew(key)
+	}
+	if err == nil {
+		err = s.put(ctx, key, f)
+	}
+	return atKey(key, err)
 }
 
 func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
@@ -272,6 +308,9 @@ func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
 	if keyOfFile(name) != key {
 		return fmt.Errorf("no file can have this key, whose last element has only dots: %w", ErrParam)
 	}
+	if strings.Count(name, "/") > maxDepth {
+		return fmt.Errorf("no file can be more than %d directories deep: %w", maxDepth, ErrParam)
+	}
 	if old == nil || old.file != name {
 		err := checkFree(s.edit.dir.root, name, false)
 		switch {
@@ -280,7 +319,7 @@ func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
 		case errors.Is(err, fs.ErrExist):
 			return fmt.Errorf("the file %s belongs to another key, perhaps because the file system ignores case: %w", faults.Clip(name), err)
 		case err != nil:
-			return err
+			return s.aboveIsFile(name, err)
 		}
 	}
 	if err := s.writeFile(ctx, old, name, f); err != nil {
@@ -293,6 +332,16 @@ func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
 		return err
 	}
 	return s.unmap(ctx, key)
+}
+
+// aboveIsFile returns an error like err that wraps fs.ErrExist if a file has the name of a directory above a file.
+func (s *Store) aboveIsFile(name string, err error) error {
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if fi, statErr := s.edit.dir.root.Lstat(dir); statErr == nil && !fi.IsDir() {
+			return fmt.Errorf("%s is a file: %w", faults.Clip(dir), fs.ErrExist)
+		}
+	}
+	return err
 }
 
 // extension returns the extension of the file of a leaf.
@@ -385,6 +434,9 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 	l := s.index.get(key)
 	if l == nil {
 		return atKey(key, errs.ErrNotExist)
+	}
+	if err := s.checkTable(key); err != nil {
+		return atKey(key, err)
 	}
 	// An embedded leaf that a file hides goes first, so that it does not come back.
 	if err := s.unmap(ctx, key); err != nil {

@@ -75,9 +75,14 @@ func (s *Store) bytes(ctx context.Context, l *leaf) (source.Source, error) {
 func (s *Store) openLeaf(ctx context.Context, l *leaf, src source.Source) (*frame.Frame, error) {
 	o := s.opts.frames()
 	if l.file == "" {
-		o = s.opts.embedded(s.size)
+		o = s.embedded()
 	}
 	return frame.OpenSource(ctx, src, &o)
+}
+
+// embedded returns the options for the frames in the embed store, which grows while it is edited.
+func (s *Store) embedded() frame.OpenOptions {
+	return s.opts.embedded(max(s.size, s.embed.Info().FrameLen))
 }
 
 // Array opens the array of a leaf in place. A tensor is copied into memory instead, because its chunks are not those of
@@ -138,7 +143,7 @@ func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 	o := &OpenOptions{MaxLeaves: s.opts.maxLeaves()}
 	fo := s.opts.frames()
 	if l.file == "" {
-		fo = s.opts.embedded(s.size)
+		fo = s.embedded()
 	}
 	o.Frames = &fo
 	sub, err := openSource(ctx, src, nil, o)

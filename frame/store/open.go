@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -112,6 +113,13 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	s.files.box = embedFileOnly{closer}
 	fo := o.frames()
 	f, err := frame.OpenSource(ctx, src, &fo)
+	if errors.Is(err, errs.ErrFormat) {
+		if tail, zipErr := zipdir.LongTail(ctx, src); zipErr != nil {
+			return nil, zipErr
+		} else if tail != nil {
+			return openContainerFiles(ctx, &zipFile{src: src, tail: tail, closer: closer}, o)
+		}
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,8 @@ const (
 	locatorLen = 20
 	end64Len   = 56
 
-	tailLen = 64 << 10 // bytes at the end that are read at once; the directory of a small store is among them
+	tailLen = 64 << 10        // bytes at the end that are read at once; the directory of a small store is among them
+	endMost = 64<<10 + endLen // largest end of a directory, with its comment
 )
 
 // A Member is an entry of the directory of a zip file.
@@ -57,8 +58,27 @@ type directory struct {
 
 // Tail returns the last bytes of a file, which Read needs, with one read.
 func Tail(ctx context.Context, src source.Source) ([]byte, error) {
+	return lastBytes(ctx, src, tailLen)
+}
+
+// LongTail is Tail for a file that begins like a zip file, but whose Tail does not end like one. If its comment is not
+// too long for Tail, the end of the file is missing, and LongTail returns ErrCorrupt. It returns nil for other files.
+func LongTail(ctx context.Context, src source.Source) ([]byte, error) {
+	var head [4]byte
+	if n, _ := src.ReadAtContext(ctx, head[:], 0); n < len(head) || binary.LittleEndian.Uint32(head[:]) != markLocal {
+		return nil, nil
+	}
+	tail, err := lastBytes(ctx, src, endMost)
+	if err == nil && !IsZip(tail) {
+		err = faults.Corruptf("a zip file without the directory at its end")
+	}
+	return tail, err
+}
+
+// lastBytes returns up to n bytes at the end of a file.
+func lastBytes(ctx context.Context, src source.Source, n int64) ([]byte, error) {
 	size := src.Size()
-	tail := make([]byte, min(size, tailLen))
+	tail := make([]byte, min(size, n))
 	if _, err := src.ReadAtContext(ctx, tail, size-int64(len(tail))); err != nil && err != io.EOF {
 		return nil, err
 	}

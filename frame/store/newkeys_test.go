@@ -1,0 +1,130 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// copied opens a copy of a store of testdata for editing.
+func copied(t *testing.T, name string) *Store {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), filepath.Base(name))
+	if err := os.CopyFS(dir, os.DirFS(filepath.Join("../../testdata", name))); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Edit(t.Context(), dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestNewKeys puts leaves where python-blosc2 would not find them, or where they would destroy a table or attributes.
+func TestNewKeys(t *testing.T) {
+	tree, table := copied(t, "stores/tree.b2d"), copied(t, "tables/wide4.b2d")
+	for _, c := range []struct {
+		s    *Store
+		key  string
+		want error
+	}{
+		{tree, "/img/level0/under", ErrParam},
+		{tree, "/img/level0/far/under", ErrParam},
+		{tree, "/img", ErrParam},
+		{tree, "/__vlmeta__", ErrParam},
+		{tree, "/new/__vlmeta__", ErrParam},
+		{tree, strings.Repeat("/d", maxDepth+2), ErrParam},
+		{tree, strings.Repeat("/d", maxDepth+1), nil},
+		{tree, "/img/level0", nil},
+		{tree, "/img/new", nil},
+		{table, "/_meta", errors.ErrUnsupported},
+		{table, "/_valid_rows", errors.ErrUnsupported},
+		{table, "/_cols/c3_utf8", errors.ErrUnsupported},
+		{table, "/new", errors.ErrUnsupported},
+	} {
+		if err := c.s.Put(t.Context(), c.key, contentFrame(t, []byte("x"))); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("%.30s: %v, want %v", c.key, err, c.want)
+		}
+	}
+	if err := table.Delete(t.Context(), "/_meta"); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("deleting a part of a table: %v", err)
+	}
+}
+
+// TestKeyOfFile puts a leaf whose directory has the name of the file of another one, and edits a leaf whose file has a
+// name that Put does not accept.
+func TestKeyOfFile(t *testing.T) {
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "s.b2d")
+	s, err := Create(ctx, dir, &CreateOptions{Layout: LayoutDict})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := contentFrame(t, []byte("x"))
+	if err := s.Put(ctx, "/a", f); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"/a.b2f/c", "/embed.b2e/x/y"} {
+		if err := s.Put(ctx, key, f); !errors.Is(err, fs.ErrExist) {
+			t.Errorf("%s: %v", key, err)
+		}
+	}
+	s.Close()
+	if err := os.Rename(filepath.Join(dir, "a.b2f"), filepath.Join(dir, "a:b.b2f")); err != nil {
+		t.Skip("no such name: ", err)
+	}
+	if s, err = Edit(ctx, dir, nil); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := errors.Join(s.Put(ctx, "/a:b", f), s.Delete(ctx, "/a:b")); err != nil || s.Has("/a:b") {
+		t.Errorf("a file with a colon: %v", err)
+	}
+}
+
+// TestLargeInEmbedStore reads a large leaf that was put into a small embed store just before.
+func TestLargeInEmbedStore(t *testing.T) {
+	ctx := t.Context()
+	s, err := Create(ctx, filepath.Join(t.TempDir(), "s.b2e"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	a, err := ndarray.Arange[int64](ctx, "", 0, 12<<20, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Put(ctx, "/a", a.Frame()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := s.Array(ctx, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if items, err := ndarray.Read[int64](ctx, b); err != nil || items[len(items)-1] != 12<<20-1 {
+		t.Errorf("%d items, %v", len(items), err)
+	}
+}
+
+// TestZipComment opens zip files with long comments, and one whose end is missing.
+func TestZipComment(t *testing.T) {
+	b := zipOf(t, "a.b2f")
+	for _, n := range []int{1, 65_513, 65_514, 65_535} {
+		c := append(bytes.Clone(b), make([]byte, n)...)
+		c[len(b)-2], c[len(b)-1] = byte(n), byte(n>>8)
+		s, err := OpenReaderAt(t.Context(), bytes.NewReader(c), int64(len(c)), nil)
+		if err != nil || !s.Has("/a") {
+			t.Errorf("comment of %d bytes: %v", n, err)
+		}
+	}
+	cut := b[:len(b)-30]
+	if _, err := OpenReaderAt(t.Context(), bytes.NewReader(cut), int64(len(cut)), nil); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("a zip file that is cut: %v", err)
+	}
+}
