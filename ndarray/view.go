@@ -88,8 +88,9 @@ func (v *View) CreateOptions() *CreateOptions {
 	} else if !v.m.Convert.None() {
 		o.recast(v.m.Dtype.Kind == v.m.Stored.Kind)
 	}
-	if o.params().Shaped() && v.m.Ndim != v.a.now().geo.Ndim {
-		o.Filters, o.Codec, o.CodecMeta = nil, 0, 0
+	shaped := o.params().Shaped()
+	if shaped && v.m.Ndim != v.a.now().geo.Ndim {
+		o.Filters, o.Codec, o.CodecMeta, shaped = nil, 0, 0, false
 	}
 	chunks, blocks := o.Chunks, o.Blocks
 	o.Chunks, o.Blocks = nil, nil
@@ -99,8 +100,14 @@ func (v *View) CreateOptions() *CreateOptions {
 	c, b := make([]int64, v.m.Ndim), make([]int64, v.m.Ndim)
 	for i := range c {
 		x := &v.m.Axes[i]
+		kept := x.Axis >= 0 && x.Count > 0 && (x.Step == 1 || x.Step == -1)
+		if shaped && !kept {
+			o.Filters, o.Codec, o.CodecMeta, shaped = nil, 0, 0, false
+		}
 		switch {
-		case x.Axis >= 0 && x.Count > 0 && (x.Step == 1 || x.Step == -1):
+		case kept && shaped: // also for a short axis, as codec or filter need blocks that are long enough
+			c[i], b[i] = chunks[x.Axis], blocks[x.Axis]
+		case kept:
 			c[i] = min(chunks[x.Axis], x.Count)
 			b[i] = min(blocks[x.Axis], c[i])
 		case x.Count == 1:

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -392,5 +394,42 @@ func TestViewAllocates(t *testing.T) {
 	read()
 	if n := testing.AllocsPerRun(100, read); n > 2 || dst[1] != 70 {
 		t.Errorf("%v allocations, item %d", n, dst[1])
+	}
+}
+
+// TestNarrowShapedView copies views that are narrower than the blocks which a codec or filter needs, and keeps one as
+// an attribute.
+func TestNarrowShapedView(t *testing.T) {
+	ctx := context.Background()
+	for _, o := range []CreateOptions{
+		{Codec: codec.ZFPRate, CodecMeta: 37, Filters: []chunk.Filter{}},
+		{Codec: codec.ZFPAcc, Filters: []chunk.Filter{}},
+		{Filters: []chunk.Filter{chunk.NDCell.With(8)}},
+		{Filters: []chunk.Filter{chunk.NDMean.With(8)}},
+	} {
+		o.Chunks, o.Blocks = []int64{24, 32}, []int64{12, 16}
+		items := make([]float32, 48*64)
+		for i := range items {
+			items[i] = float32(i)
+		}
+		a, err := Create(ctx, "", []int64{48, 64}, items, &o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, sel := range [][]Index{
+			{All}, {Span(0, 2)}, {All, Span(3, 4)}, {Step(None, None, -20), Span(0, 3)}, {Step(None, None, 20)},
+			{Step(None, None, 47), Step(None, None, 2)}, {At(3)}, {Span(0, 20), Step(None, None, 3)},
+		} {
+			v, err := Slice(a, sel...)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Copy(ctx, "", v, nil); err != nil {
+				t.Errorf("%v %v, %v: %v", o.Codec, o.Filters, sel, err)
+			}
+			if err := a.SetAttr(ctx, "view", v); err != nil {
+				t.Errorf("%v %v, %v as an attribute: %v", o.Codec, o.Filters, sel, err)
+			}
+		}
 	}
 }
