@@ -231,6 +231,50 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestLiterals checks which texts Parse accepts as numbers and names.
+func TestLiterals(t *testing.T) {
+	for text, want := range map[string]error{
+		"0":                nil,
+		"00":               nil,
+		"0_0":              nil,
+		"1_000":            nil,
+		"1.":               nil,
+		".5":               nil,
+		"01.5":             nil,
+		"01e5":             nil,
+		"1_0.0_1e+1_0":     nil,
+		"1.e-5":            nil,
+		"1e5.astype('f4')": nil,
+		"_x1":              nil,
+		"x_":               nil,
+		"1_":               ndarray.ErrParam,
+		"1__0":             ndarray.ErrParam,
+		"01":               ndarray.ErrParam,
+		"0_1":              ndarray.ErrParam,
+		"1_.5":             ndarray.ErrParam,
+		"1._5":             ndarray.ErrParam,
+		"1.5_":             ndarray.ErrParam,
+		"1_e5":             ndarray.ErrParam,
+		"1e_5":             ndarray.ErrParam,
+		"1e5_":             ndarray.ErrParam,
+		"1e":               ndarray.ErrParam,
+		"1e+":              ndarray.ErrParam,
+		"1.2.3":            ndarray.ErrParam,
+		".":                ndarray.ErrParam,
+		".e5":              ndarray.ErrParam,
+		"._5":              ndarray.ErrParam,
+		"1 2":              ndarray.ErrParam,
+		"1x":               errors.ErrUnsupported,
+		"2j":               errors.ErrUnsupported,
+		"x\x7f":            ndarray.ErrParam,
+		"\x7f":             ndarray.ErrParam,
+	} {
+		if _, err := Parse(text); err != want && !errors.Is(err, want) || (err == nil) != (want == nil) {
+			t.Errorf("%q: %v, want %v", text, err, want)
+		}
+	}
+}
+
 // FuzzParse parses and evaluates any text: data or an error.
 func FuzzParse(f *testing.F) {
 	for _, line := range golden.Lines(f, "testdata/lazy.txt.gz") {

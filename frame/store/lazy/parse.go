@@ -144,8 +144,8 @@ func (p *parser) take(token string) bool {
 func (p *parser) word() string {
 	end := p.at
 	for end < len(p.text) {
-		c := p.text[end] | 0x20
-		if c != '_'|0x20 && (c < 'a' || c > 'z') && (end == p.at || p.text[end] < '0' || p.text[end] > '9') {
+		c, letter := p.text[end], p.text[end]|0x20
+		if c != '_' && (letter < 'a' || letter > 'z') && (end == p.at || c < '0' || c > '9') {
 			break
 		}
 		end++
@@ -368,41 +368,64 @@ func (p *parser) arguments(n *node, depth int) error {
 	return nil
 }
 
-// number parses a decimal literal.
-func (p *parser) number() (*node, error) {
-	at, end := p.at, p.at
-	float := false
-	for ; end < len(p.text); end++ {
-		switch c := p.text[end]; {
-		case c >= '0' && c <= '9' || c == '_' && end > at:
-		case c == '.', c|0x20 == 'e':
-			float = true
-		case (c == '+' || c == '-') && p.text[end-1]|0x20 == 'e' && end > at:
-		default:
-			goto done
+// digits returns the end of the decimal digits from position at. A single underscore may separate two digits.
+func (p *parser) digits(at int) int {
+	start, end := at, at
+	for ; at < len(p.text); at++ {
+		switch c := p.text[at]; {
+		case c >= '0' && c <= '9':
+			end = at + 1
+		case c != '_' || end != at || at == start:
+			return end
 		}
 	}
-done:
-	s := p.text[at:end]
-	if end < len(p.text) && strings.IndexByte("jJxXoObB", p.text[end]) >= 0 {
-		return nil, p.fault(errors.ErrUnsupported, "the number %q", p.text[at:end+1])
+	return end
+}
+
+// number parses a decimal literal.
+func (p *parser) number() (*node, error) {
+	end := p.digits(p.at)
+	float := false
+	if strings.HasPrefix(p.text[end:], ".") {
+		float, end = true, p.digits(end+1)
 	}
-	p.at = end
+	if end < len(p.text) && p.text[end]|0x20 == 'e' {
+		exponent := end + 1
+		if exponent < len(p.text) && (p.text[exponent] == '+' || p.text[exponent] == '-') {
+			exponent++
+		}
+		float, end = true, max(end+1, p.digits(exponent))
+	}
+	s := p.text[p.at:end]
+	if rest := p.text[end:]; rest != "" {
+		switch {
+		case strings.IndexByte("jJxXoObB", rest[0]) >= 0:
+			return nil, p.fault(errors.ErrUnsupported, "the number %q", p.text[p.at:end+1])
+		case rest[0] == '_', len(rest) > 1 && rest[0] == '.' && rest[1] >= '0' && rest[1] <= '9':
+			return nil, p.fault(ndarray.ErrParam, "not a number: %.40q", p.text[p.at:])
+		}
+	}
 	n := node{kind: number, float: float}
+	text := strings.ReplaceAll(s, "_", "")
 	var err error
 	if float {
-		n.f, err = strconv.ParseFloat(strings.ReplaceAll(s, "_", ""), 64)
+		n.f, err = strconv.ParseFloat(text, 64)
 		if math.IsInf(n.f, 0) {
 			err = nil // as in Python
 		}
 	} else {
-		n.i, err = strconv.ParseInt(strings.ReplaceAll(s, "_", ""), 10, 64)
+		n.i, err = strconv.ParseInt(text, 10, 64)
 		if errors.Is(err, strconv.ErrRange) {
-			return nil, p.fault(errors.ErrUnsupported, "the number %s", s)
+			return nil, p.fault(errors.ErrUnsupported, "the number %.40s", s)
+		}
+		if n.i != 0 && text[0] == '0' {
+			err = strconv.ErrSyntax // as in Python 3, where 010 is not 8
 		}
 	}
 	if err != nil {
-		return nil, p.fault(ndarray.ErrParam, "not a number: %q", s)
+		return nil, p.fault(ndarray.ErrParam, "not a number: %.40q", s)
 	}
+	at := p.at
+	p.at = end
 	return p.node(at, n)
 }
