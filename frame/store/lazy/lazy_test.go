@@ -275,6 +275,56 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
+// TestConversions compares astype and CreateOptions.DType with ndarray.AsType, also for floats that no integer holds.
+func TestConversions(t *testing.T) {
+	ctx := context.Background()
+	items := []float64{0, math.Copysign(0, -1), 0.5, -0.5, 1, -1, 127.5, 128, -129, 255, 256, 300, 32768, -32769, 65504, 65535, 65536, 70000,
+		1<<31 - 1, 1<<31 - 0.5, 1 << 31, -1 << 31, -1<<31 - 0.5, -1<<31 - 1, 3e9, -3e9, 1<<32 - 1, 1<<32 - 0.5, 1 << 32, 1<<32 + 1<<31, 1e12,
+		-1e12, 1<<63 - 1024, 1 << 63, -1 << 63, -1<<63 - 2048, 1e19, -1e19, 1<<64 - 2048, 1 << 64, 1e300, -1e300, math.NaN(), math.Inf(1), math.Inf(-1)}
+	dtypes := strings.Split("|b1 |i1 <i2 <i4 <i8 |u1 <u2 <u4 <u8 >u4 >i8 <f2 <f4 <f8", " ")
+	all, err := ndarray.Create(ctx, "", []int64{int64(len(items))}, items, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(r ndarray.Reader, err error) []byte {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := ndarray.Copy(ctx, "", r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, a.NBytes())
+		if err := a.ReadBytes(ctx, b); err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	for _, from := range dtypes {
+		x, err := ndarray.AsType(all, from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range dtypes {
+			for text, dtype := range map[string]string{"x": to, "x.astype('" + to + "')": ""} {
+				want := read(ndarray.AsType(x, to))
+				if dtype == "" { // results are little-endian
+					want = read(ndarray.AsType(x, strings.Replace(to, ">", "<", 1)))
+				}
+				e, err := Parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got := read(e.Eval(ctx, "", map[string]ndarray.Reader{"x": x}, &ndarray.CreateOptions{DType: dtype}))
+				if !near(to, got, want, 0) {
+					t.Errorf("%s from %s to %s: %x, want %x", text, from, to, got, want)
+				}
+			}
+		}
+	}
+}
+
 // FuzzParse parses and evaluates any text: data or an error.
 func FuzzParse(f *testing.F) {
 	for _, line := range golden.Lines(f, "testdata/lazy.txt.gz") {

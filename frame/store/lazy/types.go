@@ -109,7 +109,7 @@ func (v vec) to(d meta.DType) vec {
 		}
 	case isFloat(v.d):
 		for k, x := range v.f {
-			out.i[k] = truncate(x, isBig(d))
+			out.i[k] = truncate(x, v.d.Size, d)
 		}
 	default:
 		copy(out.i, v.i)
@@ -117,15 +117,27 @@ func (v vec) to(d meta.DType) vec {
 	return out.wrap()
 }
 
-// truncate returns a float without its fraction as an integer, or the lowest int64 if it does not fit.
-func truncate(x float64, unsigned bool) int64 {
+// truncate returns a float of size bytes without its fraction as an integer of dtype d, whose low bits wrap takes.
+// Floats that do not fit become the same integers as in ndarray.AsType: the lowest int64, or for types of up to 32 bits
+// the lowest int32. For uint32 and uint64, half of the range is subtracted from larger floats and added to the result.
+// Only float16 becomes uint32 through 64 bits.
+func truncate(x float64, size int, d meta.DType) int64 {
+	const two31, two63 = 1 << 31, 1 << 63
+	unsigned := d.Kind == 'u'
 	switch {
-	case x >= -1<<63 && x < 1<<63:
+	case d.Size == 8 && unsigned && x >= two63:
+		return truncate(x-two63, size, int64Type) ^ math.MinInt64
+	case d.Size == 8 || d.Size == 4 && unsigned && size == 2:
+		if x >= -two63 && x < two63 {
+			return int64(x)
+		}
+		return math.MinInt64
+	case d.Size == 4 && unsigned && x >= two31:
+		return truncate(x-two31, size, meta.Of('i', 4)) ^ two31
+	case x > -two31-1 && x < two31:
 		return int64(x)
-	case unsigned && x >= 1<<63 && x < 1<<64:
-		return int64(uint64(x))
 	}
-	return math.MinInt64
+	return math.MinInt32
 }
 
 // truthOf returns 1 or 0.
