@@ -34,9 +34,9 @@ func (b *binder) astype(n *node) (*term, error) {
 		return nil, err
 	}
 	d = meta.Of(d.Kind, d.Size)
-	t := &term{d: d, shape: x.shape, literal: x.literal, args: []*term{x}}
+	t := &term{d: d, shape: x.shape, constant: x.constant, args: []*term{x}}
 	t.f = func(args []vec) (vec, error) { return args[0].to(d), nil }
-	if t.literal {
+	if t.constant {
 		return t.fold(b.ctx, n)
 	}
 	return t, nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
@@ -26,7 +27,7 @@ func (e *Expression) Eval(ctx context.Context, name string, operands map[string]
 	if err != nil {
 		return nil, err
 	}
-	if t.literal {
+	if t.constant {
 		return nil, fmt.Errorf("lazy: the expression %.40q has no operand: %w", e.text, errors.ErrUnsupported)
 	}
 	return b.create(t, name, o)
@@ -57,11 +58,11 @@ func (b *binder) bind(n *node) (*term, error) {
 	switch n.kind {
 	case number:
 		if n.float {
-			return &term{d: floatType, literal: true, value: vec{d: floatType, f: []float64{n.f}}}, nil
+			return literal(vec{d: floatType, f: []float64{n.f}}), nil
 		}
-		return &term{d: int64Type, literal: true, value: vec{d: int64Type, i: []int64{n.i}}}, nil
+		return literal(vec{d: int64Type, i: []int64{n.i}}), nil
 	case truth:
-		return &term{d: boolType, literal: true, value: vec{d: boolType, i: []int64{n.i}}}, nil
+		return literal(vec{d: boolType, i: []int64{n.i}}), nil
 	case name:
 		r, ok := b.operands[n.name]
 		if !ok {
@@ -76,6 +77,9 @@ func (b *binder) bind(n *node) (*term, error) {
 	}
 	return nil, fault(n, errors.ErrUnsupported, "a string, a tuple or None")
 }
+
+// literal returns the term of a number of Python.
+func literal(v vec) *term { return &term{d: v.d, constant: true, literal: true, value: v} }
 
 // operand returns the term of an array.
 func operand(n *node, r ndarray.Reader) (*term, error) {
@@ -98,20 +102,21 @@ func (b *binder) call(n *node) (*term, error) {
 	if len(n.args) != f.args || len(n.named) > 0 {
 		return nil, fault(n, ndarray.ErrParam, "%s with %d arguments and %d with names, want %d", n.name, len(n.args), len(n.named), f.args)
 	}
-	t := &term{literal: true}
+	t := &term{constant: true, literal: !isName(n.name)}
 	for _, a := range n.args {
 		x, err := b.bind(a)
 		if err != nil {
 			return nil, err
 		}
 		t.args = append(t.args, x)
+		t.constant = t.constant && x.constant
 		t.literal = t.literal && x.literal
 	}
 	var err error
 	if t.d, t.f, err = f.bind(t.args); err != nil {
 		return nil, fmt.Errorf("%w (%s at byte %d of the expression)", err, n.name, n.at)
 	}
-	if t.literal {
+	if t.constant {
 		return t.fold(b.ctx, n)
 	}
 	for _, x := range t.args {
@@ -122,13 +127,17 @@ func (b *binder) call(n *node) (*term, error) {
 	return t, nil
 }
 
-// fold returns the literal for a function of literals.
+// isName reports whether the name of a function is no operator.
+func isName(s string) bool { return s[0] >= 'a' && s[0] <= 'z' && !strings.HasPrefix(s, "unary ") }
+
+// fold returns the constant for a function of constants. It is a literal only for an operator of literals, because
+// NumPy's functions return scalars with a dtype.
 func (t *term) fold(ctx context.Context, n *node) (*term, error) {
 	v, err := t.eval(ctx, ndarray.Box{}, 1)
 	if err != nil {
 		return nil, fault(n, err, "%s", n.name)
 	}
-	return &term{d: t.d, literal: true, value: v}, nil
+	return &term{d: t.d, constant: true, literal: t.literal, value: v}, nil
 }
 
 // broadcast returns the shape of the result for two shapes, by NumPy's rules.
@@ -170,7 +179,7 @@ func (t *term) prepare(shape []int64) (err error) {
 
 // eval computes the n items of a box of the result.
 func (t *term) eval(ctx context.Context, box ndarray.Box, n int) (vec, error) {
-	if t.literal && t.args == nil {
+	if t.constant && t.args == nil {
 		return t.value.times(n), nil
 	}
 	if t.array != nil {

@@ -231,6 +231,90 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// evalText returns the dtype and the items of an expression as text. Operands have the names of their dtypes.
+func evalText(t *testing.T, text string) (string, error) {
+	t.Helper()
+	ctx := context.Background()
+	operands := map[string]ndarray.Reader{}
+	for _, dtype := range []string{"b1", "i1", "u1", "i4", "i8", "u8", "f2", "f4", "f8"} {
+		a, err := ndarray.Create(ctx, "", []int64{4}, []uint64{0, 1, 1 << 63, 1<<64 - 1}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if operands[dtype], err = ndarray.AsType(a, dtype); err != nil {
+			t.Fatal(err)
+		}
+	}
+	x, err := Parse(text)
+	if err != nil {
+		return "", err
+	}
+	a, err := x.Eval(ctx, "", operands, nil)
+	if err != nil {
+		return "", err
+	}
+	var items any
+	switch dtype := a.DType().String(); dtype {
+	case "|b1":
+		items, err = ndarray.Read[bool](ctx, a)
+	case "<f2", "<f4":
+		as, _ := ndarray.AsType(a, "<f8")
+		items, err = ndarray.Read[float64](ctx, as)
+	case "<f8":
+		items, err = ndarray.Read[float64](ctx, a)
+	case "<u8":
+		items, err = ndarray.Read[uint64](ctx, a)
+	default:
+		as, _ := ndarray.AsType(a, "<i8")
+		items, err = ndarray.Read[int64](ctx, as)
+	}
+	return fmt.Sprint(a.DType().String()[1:], items), err
+}
+
+// TestConstants checks that numbers take the dtypes of arrays, while the results of functions keep theirs.
+func TestConstants(t *testing.T) {
+	for text, want := range map[string]string{
+		"f4 * 0 + 1.5":                    "f4[1.5 1.5 1.5 1.5]",
+		"f4 * 0 + sqrt(2)":                "f8[1.4142135623730951 1.4142135623730951 1.4142135623730951 1.4142135623730951]",
+		"f4 * 0 + (sqrt(4) + 1)":          "f8[3 3 3 3]",
+		"f4 * 0 + -abs(-2.5)":             "f8[-2.5 -2.5 -2.5 -2.5]",
+		"f4 * 0 + (1.5).astype('f4')":     "f4[1.5 1.5 1.5 1.5]",
+		"f2 * 0 + (1.5).astype('f4')":     "f4[1.5 1.5 NaN NaN]",
+		"i1 + minimum(1, 2)":              "i8[1 2 1 0]",
+		"i1 + maximum(1, 300)":            "i8[300 301 300 299]",
+		"i1 + (1 + 2)":                    "i1[3 4 3 2]",
+		"i1 + (1).astype('i2')":           "i2[1 2 1 0]",
+		"i1 + (7 // 2)":                   "i1[3 4 3 2]",
+		"u1 ** square(2)":                 "i8[0 1 0 4228250625]",
+		"b1 ** 2":                         "i1[0 1 1 1]",
+		"b1 ** minimum(2, 3)":             "i8[0 1 1 1]",
+		"arctan2(i1, 1) * 0":              "f2[0 0 0 -0]",
+		"arctan2(i1, minimum(1, 2)) * 0":  "f8[0 0 0 -0]",
+		"where(b1, i1, abs(1))":           "i8[1 1 0 -1]",
+		"where(where(True, 0, 1), i1, 7)": "i1[7 7 7 7]",
+		"i1 * where(True, 2, 3)":          "i8[0 2 0 -2]",
+		"u8 * 0 + minimum(1, 2)":          "f8[1 1 1 1]",
+		"u8 < minimum(1, 2)":              "b1[true false false false]",
+	} {
+		got, err := evalText(t, text)
+		if err != nil || got != want {
+			t.Errorf("%s: %s %v, want %s", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]error{
+		"sqrt(2)":                errors.ErrUnsupported,
+		"minimum(1, 2) + 3":      errors.ErrUnsupported,
+		"(1).astype('f4')":       errors.ErrUnsupported,
+		"sum(sqrt(2))":           errors.ErrUnsupported,
+		"2 ** abs(3) ** -1 * i1": ndarray.ErrValue,
+		"i1 + 300":               ndarray.ErrValue,
+	} {
+		if got, err := evalText(t, text); !errors.Is(err, want) {
+			t.Errorf("%s: %s %v, want %v", text, got, err, want)
+		}
+	}
+}
+
 // TestLiterals checks which texts Parse accepts as numbers and names.
 func TestLiterals(t *testing.T) {
 	for text, want := range map[string]error{

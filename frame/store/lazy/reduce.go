@@ -48,7 +48,7 @@ func (b *binder) reduce(n *node, op ndarray.Op) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
-	if t.literal {
+	if t.constant {
 		return nil, fault(n, errors.ErrUnsupported, "%s of a number", n.name)
 	}
 	r := t.array

@@ -25,14 +25,15 @@ type vec struct {
 
 // term is a part of an expression with its operands.
 type term struct {
-	d       meta.DType
-	shape   []int64 // nil for literals
-	literal bool
-	value   vec            // of a literal: one item
-	array   ndarray.Reader // of an operand
-	view    ndarray.Reader // the operand, broadcast to the shape of the result
-	f       func(args []vec) (vec, error)
-	args    []*term
+	d        meta.DType
+	shape    []int64        // nil for constants
+	constant bool           // without operands
+	literal  bool           // a constant that is a number of Python, and takes the dtype of arrays
+	value    vec            // of a constant: one item
+	array    ndarray.Reader // of an operand
+	view     ndarray.Reader // the operand, broadcast to the shape of the result
+	f        func(args []vec) (vec, error)
+	args     []*term
 }
 
 // isFloat reports whether the items are in f.
