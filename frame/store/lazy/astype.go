@@ -33,6 +33,9 @@ func (b *binder) astype(n *node) (*term, error) {
 	if err != nil {
 		return nil, err
 	}
+	if x.huge() != 0 {
+		return nil, fault(n, errors.ErrUnsupported, "astype of an integer of %d bits", x.whole.BitLen())
+	}
 	d = meta.Of(d.Kind, d.Size)
 	t := &term{d: d, shape: x.shape, constant: x.constant, args: []*term{x}}
 	t.f = func(args []vec) (vec, error) { return args[0].to(d), nil }

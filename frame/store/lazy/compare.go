@@ -2,10 +2,30 @@ package lazy
 
 import "github.com/goblosc/blosc2/meta"
 
+// comparisons has the operators that compare. They return the result for the order of two items: -1, 0 or 1, or 2 if
+// one of them is NaN.
+var comparisons = map[string]func(c int) bool{
+	"==": func(c int) bool { return c == 0 },
+	"!=": func(c int) bool { return c != 0 },
+	"<":  func(c int) bool { return c == -1 },
+	"<=": func(c int) bool { return c == -1 || c == 0 },
+	">":  func(c int) bool { return c == 1 },
+	">=": func(c int) bool { return c == 1 || c == 0 },
+}
+
 // compare is a comparison. is returns the result for the order of two items: -1, 0 or 1, or 2 if one of them is NaN.
 func compare(is func(c int) bool) function {
 	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 		x, y := args[0].d, args[1].d
+		if sign := args[1].huge() - args[0].huge(); sign != 0 {
+			return boolType, func(args []vec) (vec, error) {
+				v := newVec(boolType, len(args[0].i))
+				for k := range v.i {
+					v.i[k] = truthOf(is(-sign))
+				}
+				return v, nil
+			}, nil
+		}
 		if !isFloat(x) && !isFloat(y) {
 			return boolType, func(args []vec) (vec, error) {
 				v := newVec(boolType, len(args[0].i))

@@ -129,9 +129,6 @@ func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	if base.d.Kind == 'b' && exponent.literal && exponent.d.Kind == 'i' && exponent.value.i[0] == 2 {
 		d = meta.Of('i', 1) // as in NumPy, where this is square
 	}
-	if base.literal && exponent.literal && !isFloat(d) && exponent.value.i[0] < 0 {
-		d = floatType // as in Python
-	}
 	if isFloat(d) {
 		return d, pairs(d, d, nil, math.Pow), nil
 	}

@@ -23,6 +23,7 @@
 //	others      where(c, x, y) x.astype(dtype)
 //	reductions  sum prod mean std var min max any all argmin argmax, with axis, keepdims and ddof
 //
-// for booleans, integers and floats. Reductions are also methods. For everything else, errors wrap
+// for booleans, integers and floats. Operators of numbers alone follow Python, whose integers do not wrap, up to 1024
+// bits. Reductions are also methods. For everything else, errors wrap
 // errors.ErrUnsupported. Powers and functions other than sqrt may differ from NumPy's in the last digits.
 package lazy

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/big"
 	"slices"
 	"strings"
 
@@ -58,11 +59,14 @@ func (b *binder) bind(n *node) (*term, error) {
 	switch n.kind {
 	case number:
 		if n.float {
-			return literal(vec{d: floatType, f: []float64{n.f}}), nil
+			return float(n.f), nil
 		}
-		return literal(vec{d: int64Type, i: []int64{n.i}}), nil
+		if n.whole != nil {
+			return integer(n.whole), nil
+		}
+		return integer(big.NewInt(n.i)), nil
 	case truth:
-		return literal(vec{d: boolType, i: []int64{n.i}}), nil
+		return boolean(n.i), nil
 	case name:
 		r, ok := b.operands[n.name]
 		if !ok {
@@ -77,9 +81,6 @@ func (b *binder) bind(n *node) (*term, error) {
 	}
 	return nil, fault(n, errors.ErrUnsupported, "a string, a tuple or None")
 }
-
-// literal returns the term of a number of Python.
-func literal(v vec) *term { return &term{d: v.d, constant: true, literal: true, value: v} }
 
 // operand returns the term of an array.
 func operand(n *node, r ndarray.Reader) (*term, error) {
@@ -102,7 +103,7 @@ func (b *binder) call(n *node) (*term, error) {
 	if len(n.args) != f.args || len(n.named) > 0 {
 		return nil, fault(n, ndarray.ErrParam, "%s with %d arguments and %d with names, want %d", n.name, len(n.args), len(n.named), f.args)
 	}
-	t := &term{constant: true, literal: !isName(n.name)}
+	t, literals := &term{constant: true}, true
 	for _, a := range n.args {
 		x, err := b.bind(a)
 		if err != nil {
@@ -110,11 +111,20 @@ func (b *binder) call(n *node) (*term, error) {
 		}
 		t.args = append(t.args, x)
 		t.constant = t.constant && x.constant
-		t.literal = t.literal && x.literal
+		literals = literals && x.literal
 	}
 	var err error
+	if literals && !isName(n.name) {
+		if t, err = python(n.name, t.args); err != nil {
+			return nil, atNode(n, err)
+		}
+		return t, nil
+	}
+	if err := narrow(n, t.args); err != nil {
+		return nil, err
+	}
 	if t.d, t.f, err = f.bind(t.args); err != nil {
-		return nil, fmt.Errorf("%w (%s at byte %d of the expression)", err, n.name, n.at)
+		return nil, atNode(n, err)
 	}
 	if t.constant {
 		return t.fold(b.ctx, n)
@@ -130,14 +140,43 @@ func (b *binder) call(n *node) (*term, error) {
 // isName reports whether the name of a function is no operator.
 func isName(s string) bool { return s[0] >= 'a' && s[0] <= 'z' && !strings.HasPrefix(s, "unary ") }
 
-// fold returns the constant for a function of constants. It is a literal only for an operator of literals, because
-// NumPy's functions return scalars with a dtype.
+// narrow replaces integers that no dtype holds by floats, for functions of floats.
+func narrow(n *node, args []*term) error {
+	for i, x := range args {
+		if x.huge() == 0 {
+			continue
+		}
+		if len(args) < 2 {
+			return fault(n, errors.ErrUnsupported, "%s of an integer of %d bits", n.name, x.whole.BitLen())
+		}
+		pair := args[len(args)-2:] // the first argument of where is a condition
+		switch {
+		case isFloat(pair[0].d) || isFloat(pair[1].d):
+			f, err := x.float64()
+			if err != nil {
+				return fault(n, err, "%s", n.name)
+			}
+			args[i] = float(f)
+		case comparisons[n.name] == nil:
+			return fault(n, ndarray.ErrValue, "%s of items of 64 bits and an integer of %d bits", n.name, x.whole.BitLen())
+		}
+	}
+	return nil
+}
+
+// atNode adds a function or an operator and its position to an error.
+func atNode(n *node, err error) error {
+	return fmt.Errorf("%w (%s at byte %d of the expression)", err, n.name, n.at)
+}
+
+// fold returns the constant for a function of constants. It is no literal, because NumPy's functions return scalars
+// with a dtype. See python for operators of literals.
 func (t *term) fold(ctx context.Context, n *node) (*term, error) {
 	v, err := t.eval(ctx, ndarray.Box{}, 1)
 	if err != nil {
 		return nil, fault(n, err, "%s", n.name)
 	}
-	return &term{d: t.d, constant: true, literal: t.literal, value: v}, nil
+	return &term{d: t.d, constant: true, value: v}, nil
 }
 
 // broadcast returns the shape of the result for two shapes, by NumPy's rules.

@@ -306,8 +306,110 @@ func TestConstants(t *testing.T) {
 		"minimum(1, 2) + 3":      errors.ErrUnsupported,
 		"(1).astype('f4')":       errors.ErrUnsupported,
 		"sum(sqrt(2))":           errors.ErrUnsupported,
+		"power(2, -1) * f4":      ndarray.ErrValue,
 		"2 ** abs(3) ** -1 * i1": ndarray.ErrValue,
 		"i1 + 300":               ndarray.ErrValue,
+	} {
+		if got, err := evalText(t, text); !errors.Is(err, want) {
+			t.Errorf("%s: %s %v, want %v", text, got, err, want)
+		}
+	}
+}
+
+// TestPython checks that operators of numbers follow Python.
+func TestPython(t *testing.T) {
+	for text, want := range map[string]string{
+		"u8 < 2**63":                     "b1[true true false false]",
+		"u8 < 1<<63":                     "b1[true true false false]",
+		"u8 < 9223372036854775808":       "b1[true true false false]",
+		"u8 == 18446744073709551615":     "b1[false false false true]",
+		"u8 <= 2**64":                    "b1[true true true true]",
+		"u8 < -2**70":                    "b1[false false false false]",
+		"2**64 > i8":                     "b1[true true true true]",
+		"i8 == 2**63":                    "b1[false false false false]",
+		"i8 < 2**63":                     "b1[true true true true]",
+		"i8 >= -9223372036854775808":     "b1[true true true true]",
+		"f8 < 2**64":                     "b1[true true true false]",
+		"u8 * 0 + 2**63":                 "u8[9223372036854775808 9223372036854775808 9223372036854775808 9223372036854775808]",
+		"u8 * 0 + 2**64 // 2**32":        "u8[4294967296 4294967296 4294967296 4294967296]",
+		"u8 * 0 + 2**1000 % 1000":        "u8[376 376 376 376]",
+		"u8 & 2**63 - 1":                 "u8[0 1 0 9223372036854775807]",
+		"where(b1, u8, 2**63)":           "u8[9223372036854775808 1 9223372036854775808 18446744073709551615]",
+		"f8 * 0 + 2**64":                 "f8[1.8446744073709552e+19 1.8446744073709552e+19 1.8446744073709552e+19 1.8446744073709552e+19]",
+		"2**64 + f4 * 0":                 "f4[1.8446744073709552e+19 1.8446744073709552e+19 1.8446744073709552e+19 1.8446744073709552e+19]",
+		"u1 * sqrt(2**62) * 0 + 2**70":   "f8[1.1805916207174113e+21 1.1805916207174113e+21 1.1805916207174113e+21 1.1805916207174113e+21]",
+		"i1 * 0 + sqrt(2**63)":           "f8[3.03700049997605e+09 3.03700049997605e+09 3.03700049997605e+09 3.03700049997605e+09]",
+		"i4 * 0 + (-1 >> 2**70)":         "i4[-1 -1 -1 -1]",
+		"i4 * 0 + (1 >> 100)":            "i4[0 0 0 0]",
+		"i4 * 0 + (0 << 2**70)":          "i4[0 0 0 0]",
+		"i4 * 0 + (-1) ** 2**70":         "i4[1 1 1 1]",
+		"i4 * 0 + (-7 // 2) * 10":        "i4[-40 -40 -40 -40]",
+		"i4 * 0 + -7 % 3 + 7 % -3 * 10":  "i4[-18 -18 -18 -18]",
+		"i4 * 0 + (6 & 3 | 8 ^ 1)":       "i4[11 11 11 11]",
+		"f4 * 0 + 7 / 2":                 "f4[3.5 3.5 3.5 3.5]",
+		"i4 * 0 + 6 / 2":                 "f8[3 3 3 3]",
+		"f8 * 0 + 2**1000 / 2**999":      "f8[2 2 2 2]",
+		"arctan2(0 / -5, -1) + f8 * 0":   "f8[-3.141592653589793 -3.141592653589793 -3.141592653589793 -3.141592653589793]",
+		"f8 * 0 + 2 ** -1":               "f8[0.5 0.5 0.5 0.5]",
+		"f8 * 0 + -7.5 // 2":             "f8[-4 -4 -4 -4]",
+		"f8 * 0 + -7.5 % 2":              "f8[0.5 0.5 0.5 0.5]",
+		"f8 * 0 + (1e999 - 1e999 != 2)":  "f8[1 1 1 1]",
+		"i4 * 0 + (2**53 + 1 > 2.0**53)": "i4[1 1 1 1]",
+		"i1 * 0 + (True + True)":         "i1[2 2 2 2]",
+		"i1 * 0 + -True":                 "i1[-1 -1 -1 -1]",
+		"i1 * 0 + +True":                 "i1[1 1 1 1]",
+		"i1 * 0 + ~True":                 "i1[-2 -2 -2 -2]",
+		"i1 * 0 + (True - False * 3)":    "i1[1 1 1 1]",
+		"i1 * 0 + (True << 3)":           "i1[8 8 8 8]",
+		"b1 & (True ^ False)":            "b1[false true true true]",
+		"b1 & (False | True & False)":    "b1[false false false false]",
+		"b1 & (3 > 2)":                   "b1[false true true true]",
+		"b1 + (True | 1)":                "i8[1 2 2 2]",
+		"b1 + (True & False)":            "b1[false true true true]",
+		"b1 * (True * True)":             "i8[0 1 1 1]",
+		"i1 * 0 + True / True":           "f8[1 1 1 1]",
+	} {
+		if got, err := evalText(t, text); err != nil || got != want {
+			t.Errorf("%s: %s %v, want %s", text, got, err, want)
+		}
+	}
+	for text, want := range map[string]error{
+		"i8 + 2**63":                         ndarray.ErrValue, // OverflowError
+		"i8 + 2**64":                         ndarray.ErrValue,
+		"u8 + 2**64":                         ndarray.ErrValue,
+		"u8 + (1 - 2)":                       ndarray.ErrValue,
+		"b1 + 2**63":                         ndarray.ErrValue,
+		"i1 + (100 + 28)":                    ndarray.ErrValue,
+		"minimum(1, 2**63) + i8":             ndarray.ErrValue,
+		"where(b1, 2**63, -1)":               ndarray.ErrValue,
+		"i8 * (7 // 0)":                      ndarray.ErrValue, // ZeroDivisionError
+		"i8 * (7 % 0)":                       ndarray.ErrValue,
+		"i8 * (7 / 0)":                       ndarray.ErrValue,
+		"i8 * (7 / False)":                   ndarray.ErrValue,
+		"f8 * (7.5 // 0)":                    ndarray.ErrValue,
+		"f8 * (7.5 % 0.0)":                   ndarray.ErrValue,
+		"f8 * (1 / 0.0)":                     ndarray.ErrValue,
+		"f8 * 0 ** -1":                       ndarray.ErrValue,
+		"f8 * 10.0 ** 309":                   ndarray.ErrValue, // OverflowError
+		"f8 * (2**1024 - 1)":                 errors.ErrUnsupported,
+		"f8 * (2**1023 * 2 - 1)":             errors.ErrUnsupported,
+		"f8 * (2**1023 - 1 + 2**1023)":       ndarray.ErrValue,
+		"i8 * (1 << -1)":                     ndarray.ErrValue,
+		"i8 * (1 << 1024)":                   errors.ErrUnsupported,
+		"i8 * (1 << 2**70)":                  errors.ErrUnsupported,
+		"i8 * 2**2**2**2**2":                 errors.ErrUnsupported,
+		"i8 * 3**1000":                       errors.ErrUnsupported,
+		"i8 * (-8) ** 0.5":                   errors.ErrUnsupported, // complex
+		"f8 * sqrt(2**64)":                   errors.ErrUnsupported,
+		"i8 * (2**64).astype('f8')":          errors.ErrUnsupported,
+		"i8 * (1.5 & 1)":                     ndarray.ErrType,
+		"i8 * ~1.5":                          ndarray.ErrType,
+		"i8 * (1.5 << 1)":                    ndarray.ErrType,
+		"2**64":                              errors.ErrUnsupported,
+		"sum(i8, axis=2**64)":                errors.ErrUnsupported,
+		"sum(i8, axis=99999999999999999999)": errors.ErrUnsupported,
+		"std(i8, ddof=99999999999999999999)": errors.ErrUnsupported,
+		"i8 + 1" + strings.Repeat("0", 400):  errors.ErrUnsupported,
 	} {
 		if got, err := evalText(t, text); !errors.Is(err, want) {
 			t.Errorf("%s: %s %v, want %v", text, got, err, want)

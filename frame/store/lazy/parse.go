@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ const (
 	maxText  = 64 << 10 // bytes of an expression
 	maxDepth = 200      // of nested parts
 	maxParts = 10_000   // operators, names and numbers
+	maxBits  = 1024     // of an integer of Python
 )
 
 // Expression is an expression that was parsed. It never changes, and any number of goroutines may use it.
@@ -44,6 +46,7 @@ type node struct {
 	name  string // of an operand, a function or an operator; the content of a string
 	float bool   // a number is a float
 	i     int64
+	whole *big.Int // an integer that i does not hold
 	f     float64
 	args  []*node
 	named map[string]*node // arguments with a name
@@ -416,7 +419,13 @@ func (p *parser) number() (*node, error) {
 	} else {
 		n.i, err = strconv.ParseInt(text, 10, 64)
 		if errors.Is(err, strconv.ErrRange) {
-			return nil, p.fault(errors.ErrUnsupported, "the number %.40s", s)
+			if len(text) <= maxBits/3 { // a check before the conversion, which takes time
+				n.whole, _ = new(big.Int).SetString(text, 10)
+			}
+			if n.whole == nil || n.whole.BitLen() > maxBits {
+				return nil, p.fault(errors.ErrUnsupported, "the number %.40s", s)
+			}
+			err = nil
 		}
 		if n.i != 0 && text[0] == '0' {
 			err = strconv.ErrSyntax // as in Python 3, where 010 is not 8

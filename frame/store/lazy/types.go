@@ -3,6 +3,7 @@ package lazy
 import (
 	"fmt"
 	"math"
+	"math/big"
 
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
@@ -30,6 +31,7 @@ type term struct {
 	constant bool           // without operands
 	literal  bool           // a constant that is a number of Python, and takes the dtype of arrays
 	value    vec            // of a constant: one item
+	whole    *big.Int       // the value of a literal integer or boolean
 	array    ndarray.Reader // of an operand
 	view     ndarray.Reader // the operand, broadcast to the shape of the result
 	f        func(args []vec) (vec, error)
@@ -184,7 +186,11 @@ func floatFor(d meta.DType) meta.DType {
 }
 
 // fits reports whether an integer literal is a value of a dtype of integers.
-func fits(x int64, d meta.DType) bool {
+func fits(t *term, d meta.DType) bool {
+	if isBig(t.d) {
+		return isBig(d)
+	}
+	x := t.value.i[0]
 	one := vec{d: d, i: []int64{x}}.wrap().i[0]
 	return one == x && (x >= 0 || d.Kind == 'i')
 }
@@ -192,17 +198,24 @@ func fits(x int64, d meta.DType) bool {
 // common returns the dtype in which two terms are combined. A literal takes the dtype of the other term, unless it is a
 // float and the other is not, or an integer and the other a boolean.
 func common(a, b *term) (meta.DType, error) {
-	if a.literal == b.literal {
-		return promote(a.d, b.d), nil
+	d := promote(a.d, b.d)
+	if !a.literal && !b.literal {
+		return d, nil
 	}
-	if a.literal {
+	if !b.literal {
 		a, b = b, a
 	}
+	whole := !isFloat(a.d) && !isFloat(b.d)
 	switch {
-	case b.d.Kind == 'f' && a.d.Kind != 'f', b.d.Kind == 'i' && a.d.Kind == 'b':
-		return b.d, nil
-	case b.d.Kind == 'i' && a.d.Kind != 'f' && !fits(b.value.i[0], a.d):
-		return a.d, fmt.Errorf("lazy: the number %d is no value of dtype %v: %w", b.value.i[0], a.d, ndarray.ErrValue)
+	case isFloat(a.d), whole && !a.literal && a.d.Kind != 'b':
+		d = a.d
+	case whole && (isBig(a.d) || isBig(b.d)):
+		d = int64Type // of integers of Python without an array of integers
 	}
-	return a.d, nil
+	for _, x := range []*term{a, b} {
+		if x.literal && whole && x.d.Kind != 'b' && !fits(x, d) {
+			return d, fmt.Errorf("lazy: the number %d is no value of dtype %v: %w", x.whole, d, ndarray.ErrValue)
+		}
+	}
+	return d, nil
 }
