@@ -20,7 +20,7 @@ func wholeType(args []*term) (meta.DType, error) {
 func bindDivide(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	d, err := common(args[0], args[1])
 	if !isFloat(d) {
-		d = floatType
+		d, err = floatType, nil // also for an integer of Python that the other dtype does not hold
 	}
 	return d, pairs(d, d, nil, func(a, b float64) float64 { return a / b }), err
 }

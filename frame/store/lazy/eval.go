@@ -151,7 +151,7 @@ func narrow(n *node, args []*term) error {
 		}
 		pair := args[len(args)-2:] // the first argument of where is a condition
 		switch {
-		case isFloat(pair[0].d) || isFloat(pair[1].d):
+		case n.name == "/" || isFloat(pair[0].d) || isFloat(pair[1].d):
 			f, err := x.float64()
 			if err != nil {
 				return fault(n, err, "%s", n.name)
