@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"reflect"
 	"testing"
 )
 
@@ -26,5 +27,46 @@ func TestEmptyArguments(t *testing.T) {
 	fails(t, 2, "-addr is empty", "", "serve", "-addr", "", ".")
 	if left, err := os.ReadDir("."); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
+	}
+}
+
+// TestArgumentBytes gives each verb arguments that are not UTF-8, as names of files may be. No byte changes, as that
+// would be the name of another file.
+func TestArgumentBytes(t *testing.T) {
+	const word = "keep\xfe\x00\xff"
+	for _, v := range newCLI().node().Children {
+		c := newCLI()
+		args := []string{v.Name}
+		for _, f := range v.Flags {
+			if f.Target.Type() == reflect.TypeFor[*string]() {
+				args = append(args, "--"+f.Name+"="+word)
+			}
+		}
+		for _, p := range v.Positional {
+			if p.Name == "SHAPE" {
+				args = append(args, "3")
+			} else {
+				args = append(args, word)
+			}
+		}
+		if _, err := c.k.Parse(args); err != nil {
+			t.Errorf("%s: %v", v.Name, err)
+			continue
+		}
+		values := c.verb(v.Name).Positional
+		for _, f := range c.verb(v.Name).Flags {
+			if f.Target.Type() == reflect.TypeFor[*string]() {
+				values = append(values, f.Value)
+			}
+		}
+		for _, x := range values {
+			got := reflect.Indirect(x.Target)
+			if x.IsSlice() && x.Name == "PATH" {
+				got = got.Index(0)
+			}
+			if got.Kind() == reflect.String && got.String() != word {
+				t.Errorf("%s %s: %q", v.Name, x.Name, got)
+			}
+		}
 	}
 }

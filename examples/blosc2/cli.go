@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"reflect"
 	"regexp"
 
 	"github.com/alecthomas/kong"
@@ -50,7 +52,22 @@ type cli struct{ k *kong.Kong }
 
 // newCLI returns a parser.
 func newCLI() *cli {
-	return &cli{kong.Must(&grammar{}, kong.Name("blosc2"), kong.NoDefaultHelp())}
+	return &cli{kong.Must(&grammar{}, kong.Name("blosc2"), kong.NoDefaultHelp(), kong.KindMapper(reflect.String, kong.MapperFunc(setString)))}
+}
+
+// setString sets a string to the next value. The mapper of kong converts strings to JSON, which replaces bytes that are
+// not UTF-8, as names of files may have them.
+func setString(ctx *kong.DecodeContext, target reflect.Value) error {
+	t, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	text, ok := t.Value.(string)
+	if !ok {
+		return fmt.Errorf("want a string, got %v", t.Value)
+	}
+	target.SetString(text)
+	return nil
 }
 
 // node returns the root of the grammar.
