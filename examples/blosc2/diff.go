@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
@@ -92,7 +93,8 @@ type differ struct {
 	differ  bool
 	lines   []string // of the first items that differ
 	count   int64    // of items that differ
-	most    float64  // largest distance of numbers
+	most    float64  // largest distance of numbers, unless both are integers
+	mostInt uint64   // largest distance of integers
 	a, b    meta.DType
 }
 
@@ -140,7 +142,10 @@ func (d *differ) arrays(a, b *ndarray.Array) error {
 		return nil
 	}
 	distance := ""
-	if isReal(d.a) {
+	switch {
+	case isInteger(d.a) && isInteger(d.b):
+		distance = ", largest distance " + strconv.FormatUint(d.mostInt, 10)
+	case isReal(d.a):
 		distance = ", largest distance " + floatText(d.most, 8)
 	}
 	d.say("items: %d of %d differ%s", d.count, a.Size(), distance)
@@ -199,14 +204,45 @@ func (d *differ) equal(x, y []byte) bool {
 		}
 		return bytes.Equal(x, y)
 	}
-	if d.a.Kind != 'f' && d.a.Kind == d.b.Kind && d.options.Tolerance == 0 && d.options.Relative == 0 {
-		if d.a.Kind == 'i' && signedInt(d.a, x) == signedInt(d.b, y) || d.a.Kind != 'i' && unsignedInt(d.a, x) == unsignedInt(d.b, y) {
-			return true // exactly, which float64 cannot tell for large integers
-		}
-		d.most = max(d.most, math.Abs(realNumber(d.a, x)-realNumber(d.b, y)))
-		return false
+	if isInteger(d.a) && isInteger(d.b) {
+		return d.closeInts(x, y)
 	}
 	return d.closeTo(realNumber(d.a, x), realNumber(d.b, y))
+}
+
+// isInteger reports whether the items of a dtype are bools or integers.
+func isInteger(d meta.DType) bool { return isReal(d) && d.Kind != 'f' }
+
+// closeInts reports whether two integers are equal within the tolerance. Their distance is exact, as float64 cannot
+// represent large integers.
+func (d *differ) closeInts(x, y []byte) bool {
+	a, aNegative := integer(d.a, x)
+	b, bNegative := integer(d.b, y)
+	distance := a - b
+	if aNegative && !bNegative || aNegative == bNegative && a < b {
+		distance = b - a
+	}
+	if distance == 0 {
+		return true
+	}
+	limit := d.options.Tolerance
+	if d.options.Relative > 0 {
+		limit += d.options.Relative * math.Abs(realNumber(d.b, y))
+	}
+	if limit >= 1<<64 || limit >= 1 && distance <= uint64(limit) {
+		return true
+	}
+	d.mostInt = max(d.mostInt, distance)
+	return false
+}
+
+// integer returns an integer in two's complement, and reports whether it is negative.
+func integer(d meta.DType, b []byte) (uint64, bool) {
+	if d.Kind == 'i' {
+		n := signedInt(d, b)
+		return uint64(n), n < 0
+	}
+	return unsignedInt(d, b), false
 }
 
 // closeTo reports whether two numbers are equal within the tolerance.

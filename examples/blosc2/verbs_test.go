@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -112,6 +113,47 @@ func TestDiff(t *testing.T) {
 	less := copyTree(t, big)
 	must(t, "", "set", less, "0", "-value", "18446744073709551614")
 	differs(t, 1, big, less)
+}
+
+// TestDiffLargeIntegers compares integers that have the same float64. Their distance is exact.
+func TestDiffLargeIntegers(t *testing.T) {
+	array := func(dtype string, items ...uint64) string {
+		var b []byte
+		for _, x := range items {
+			b = binary.LittleEndian.AppendUint64(b, x)
+		}
+		path := filepath.Join(t.TempDir(), "a.b2nd")
+		must(t, string(b), "create", "-dtype", dtype, path)
+		return path
+	}
+	const minus = 1 << 63 // as a signed integer
+	for _, c := range []struct {
+		a, b      string
+		tolerance string
+		distance  string // "" if they are equal
+	}{
+		{array("<i8", 1<<53, 5, 7), array("<i8", 1<<53+1, 5, 7), "0", "1"},
+		{array("<i8", 1<<53, 5, 7), array("<i8", 1<<53+1, 5, 7), "0.5", "1"},
+		{array("<i8", 1<<53, 5, 7), array("<i8", 1<<53+1, 5, 7), "1", ""},
+		{array("<i8", 1<<53+1), array("<u8", 1<<53), "0", "1"},
+		{array("<u8", 1<<53), array("<i8", 1<<53+1), "0", "1"},
+		{array("<i8", minus), array("<u8", 1<<63-1), "0", "18446744073709551615"},
+		{array("<u8", 1<<63), array("<i8", minus+1), "0", "18446744073709551615"},
+		{array("<u8", 1<<63), array("<i8", minus+1), "18446744073709551616", ""},
+		{array("<i8", 1<<64-1), array("<i8", minus), "9223372036854774784", "9223372036854775807"},
+		{array("<i8", minus), array("<i8", 1<<64-1), "9223372036854775807", ""},
+		{array("<u8", 1<<64-1), array("<u8", 1<<64-2), "0", "1"},
+	} {
+		code, out, _ := callFree("", "diff", "-tolerance", c.tolerance, c.a, c.b)
+		if want := ", largest distance " + c.distance + "\n"; c.distance != "" && (code != 1 || !strings.Contains(string(out), want)) {
+			t.Errorf("-tolerance %s: exit %d, %q, want%s", c.tolerance, code, out, want)
+		}
+		if c.distance == "" && strings.Contains(string(out), "items:") {
+			t.Errorf("-tolerance %s: %q", c.tolerance, out)
+		}
+	}
+	differs(t, 0, "-relative", "0.5", array("<i8", 15), array("<i8", 10))
+	differs(t, 1, "-relative", "0.4", array("<i8", 15), array("<i8", 10))
 }
 
 func TestBench(t *testing.T) {
