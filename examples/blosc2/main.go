@@ -45,7 +45,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	}
 	e.inspect(out)
 	err := named(c.dispatch(e, args), e.opened)
-	if flushErr := w.Flush(); err == nil {
+	if flushErr := w.Flush(); err == nil || err == errDiffer && flushErr != nil {
 		err = flushErr
 	}
 	if ctx.Err() != nil && errors.Is(err, context.Canceled) {

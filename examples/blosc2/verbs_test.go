@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -113,6 +114,22 @@ func TestDiff(t *testing.T) {
 	less := copyTree(t, big)
 	must(t, "", "set", less, "0", "-value", "18446744073709551614")
 	differs(t, 1, big, less)
+}
+
+// fullDisk is a writer to a disk without space.
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space") }
+
+// TestDiffWriteError expects that an error of standard output is reported although the arrays differ.
+func TestDiffWriteError(t *testing.T) {
+	a, b := newArray(t), newArray(t)
+	must(t, "", "set", b, "2, 1", "-value", "7")
+	var errOut strings.Builder
+	code := run(t.Context(), []string{"diff", a, b}, strings.NewReader(""), fullDisk{}, &errOut)
+	if code != 2 || errOut.String() != "blosc2 diff: no space\n" {
+		t.Errorf("exit %d, %q", code, &errOut)
+	}
 }
 
 // TestDiffLargeIntegers compares integers that have the same float64. Their distance is exact.
