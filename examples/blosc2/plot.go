@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -73,8 +76,8 @@ func (v *plotCmd) Run(e *env) error {
 		if err := e.refuseTerminal(""); err != nil {
 			return err
 		}
-	} else if _, err := os.Lstat(v.Out); err == nil && !v.Overwrite {
-		return fmt.Errorf("%s already exists; use -overwrite to replace it", v.Out)
+	} else if err := v.checkOut(); err != nil {
+		return err
 	}
 	defer e.count(v.progressOption)()
 	a, done, err := openArray(e, v.Path)
@@ -113,6 +116,32 @@ func (v *plotCmd) Run(e *env) error {
 		return err
 	}
 	return v.write(e, picture.Bytes())
+}
+
+// checkOut returns an error if OUT must not be replaced.
+func (v *plotCmd) checkOut() error {
+	fi, err := os.Lstat(v.Out)
+	switch {
+	case err != nil:
+		return nil // a new file
+	case !v.Overwrite:
+		return fmt.Errorf("%s already exists; use -overwrite to replace it", v.Out)
+	case fi.IsDir():
+		return fmt.Errorf("%s is a directory", v.Out)
+	}
+	sources := []string{v.Path}
+	if name, _, ok := splitStore(v.Path); ok && !isURL(name) {
+		sources = append(sources, name)
+		for _, ext := range leafExtensions {
+			sources = append(sources, v.Path+ext)
+		}
+	}
+	for _, name := range sources {
+		if source, err := os.Stat(name); err == nil && os.SameFile(source, fi) {
+			return fmt.Errorf("%s has the array; write the picture to another file", v.Out)
+		}
+	}
+	return nil
 }
 
 // draw draws the picture.
@@ -179,14 +208,12 @@ func (v *plotCmd) write(e *env, picture []byte) error {
 		_, err := e.out.Write(picture)
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(v.Out), filepath.Base(v.Out)+".input-*.tmp")
+	f, err := createTemporary(v.Out)
 	if err != nil {
-		return err
+		return outError(v.Out, err)
 	}
 	defer os.Remove(f.Name())
-	if _, err = f.Write(picture); err == nil {
-		err = f.Chmod(0o644)
-	}
+	_, err = f.Write(picture)
 	if closeErr := f.Close(); err == nil {
 		err = closeErr
 	}
@@ -195,6 +222,30 @@ func (v *plotCmd) write(e *env, picture []byte) error {
 	}
 	if err == nil {
 		err = os.Rename(f.Name(), v.Out)
+	}
+	return outError(v.Out, err)
+}
+
+// createTemporary creates a temporary file beside path, with the permissions of other new files.
+func createTemporary(path string) (*os.File, error) {
+	name := fmt.Sprintf("%s.input-%d.tmp", path, rand.Uint64())
+	return os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+}
+
+// outError returns an error of a temporary file as an error of the file that it replaces.
+func outError(path string, err error) error {
+	var file *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &file):
+		err = &fs.PathError{Op: file.Op, Path: path, Err: file.Err}
+	case errors.As(err, &link):
+		err = &fs.PathError{Op: link.Op, Path: path, Err: link.Err}
+	}
+	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) {
+		if _, statErr := os.Stat(dir); errors.Is(statErr, fs.ErrNotExist) {
+			return fmt.Errorf("%s: directory %s does not exist", path, dir)
+		}
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -177,5 +178,39 @@ func TestUntilDone(t *testing.T) {
 	err := untilDone(ctx, func() error { cancel(); <-stuck; return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
+	}
+}
+
+// TestPlotOut checks the permissions of the picture, which files it does not replace, and that errors name OUT.
+func TestPlotOut(t *testing.T) {
+	tree, packed := copyTree(t, storesDir+"tree.b2d"), copyTree(t, storesDir+"tree.b2z")
+	t.Chdir(t.TempDir())
+	must(t, strings.Repeat("\x00", 32), "create", "-dtype", "<f8", "-shape", "2,2", "a.b2nd")
+	must(t, "", "plot", "a.b2nd", "p.png")
+	want, err := os.Stat("a.b2nd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.Stat("p.png"); err != nil || got.Mode() != want.Mode() {
+		t.Errorf("%v, %v, want %v", got.Mode(), err, want.Mode())
+	}
+	fails(t, 1, "blosc2 plot: "+filepath.Join("nodir", "x.png")+": directory nodir does not exist\n", "", "plot", "a.b2nd", filepath.Join("nodir", "x.png"))
+	if err := os.Mkdir("dir", 0o777); err != nil {
+		t.Fatal(err)
+	}
+	fails(t, 1, "blosc2 plot: dir is a directory\n", "", "plot", "-overwrite", "a.b2nd", "dir")
+	for path, out := range map[string]string{
+		"a.b2nd":               "./a.b2nd",
+		tree + "/img/level0":   tree + "/img/level0.b2nd",
+		packed + "/img/level0": packed,
+	} {
+		before := readFile(t, out)
+		fails(t, 1, out+" has the array", "", "plot", "-overwrite", path, out)
+		if readFile(t, out) != before {
+			t.Errorf("%s changed", out)
+		}
+	}
+	if left, err := os.ReadDir("."); err != nil || len(left) != 3 {
+		t.Errorf("left %v, %v", left, err)
 	}
 }

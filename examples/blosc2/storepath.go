@@ -15,6 +15,9 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
+// leafExtensions are the extensions of leaves in files of a directory store.
+var leafExtensions = []string{".b2nd", ".b2f", ".b2b"}
+
 // splitStore splits the path STORE/KEY, or the path of a store, whose key is "/". It reports whether there is such a
 // store.
 func splitStore(path string) (name, key string, ok bool) {
@@ -157,7 +160,7 @@ func editPath(e *env, path string) (string, error) {
 	if slices.Contains(strings.Split(key, "/"), "_cols") {
 		return "", fmt.Errorf("%s: the columns of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
 	}
-	for _, ext := range []string{".b2nd", ".b2f", ".b2b"} {
+	for _, ext := range leafExtensions {
 		if file := filepath.FromSlash(key[1:]) + ext; isInDir(name, file) {
 			return filepath.Join(name, file), nil
 		}
