@@ -31,6 +31,9 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 		return nil, fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
 	}
 	if _, err := os.Lstat(path); err == nil {
+		if err := refuseDevice(path, true); err != nil {
+			return nil, err
+		}
 		if !overwrite {
 			return nil, fmt.Errorf("%s already exists; use -overwrite to replace it", path)
 		}
@@ -53,6 +56,19 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 		return nil, fmt.Errorf("%s already exists; use -overwrite to replace it", path)
 	}
 	return o, nil
+}
+
+// refuseDevice returns an error if path is a device or a pipe, which a new file must not replace. stdout is set for
+// verbs that take "-" for standard output.
+func refuseDevice(path string, stdout bool) error {
+	fi, err := os.Stat(path)
+	switch {
+	case err != nil || fi.Mode().IsRegular() || fi.IsDir():
+		return nil
+	case stdout:
+		return fmt.Errorf("%s is not a regular file; use - for standard output", path)
+	}
+	return fmt.Errorf("%s is not a regular file", path)
 }
 
 // finish closes a new frame, after it has gone where it belongs.

@@ -42,3 +42,37 @@ func TestBrokenPipe(t *testing.T) {
 		}
 	}
 }
+
+// TestOverwritePipe expects that -overwrite replaces a link, but no pipe.
+func TestOverwritePipe(t *testing.T) {
+	dir, a := t.TempDir(), newArray(t)
+	pipe, link := filepath.Join(dir, "pipe"), filepath.Join(dir, "link")
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o666), os.Symlink(a, link)); err != nil {
+		t.Fatal(err)
+	}
+	before := readFile(t, a)
+	for verb, hint := range map[string]string{"copy": "; use - for standard output", "plot": "; use - for standard output", "repair": "", "create": "; use - for standard output"} {
+		args := []string{verb, "-overwrite", a, pipe}
+		if verb == "create" {
+			args = []string{verb, "-raw", "-overwrite", pipe, a}
+		}
+		fails(t, 1, ": "+pipe+" is not a regular file"+hint+"\n", "", args...)
+		if fi, err := os.Lstat(pipe); err != nil || fi.Mode().Type() != os.ModeNamedPipe {
+			t.Errorf("%s: %v, %v", verb, fi.Mode(), err)
+		}
+	}
+	must(t, "", "copy", "-overwrite", a, link)
+	if fi, err := os.Lstat(link); err != nil || !fi.Mode().IsRegular() || readFile(t, a) != before {
+		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+}
+
+// TestPlotMode expects that the picture has the permissions that the file mode mask leaves.
+func TestPlotMode(t *testing.T) {
+	a, out := newArray(t), filepath.Join(t.TempDir(), "p.png")
+	defer syscall.Umask(syscall.Umask(0o077))
+	must(t, "", "plot", a, out)
+	if fi, err := os.Stat(out); err != nil || fi.Mode() != 0o600 {
+		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+}

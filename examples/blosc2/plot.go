@@ -34,7 +34,7 @@ type plotCmd struct {
 	Size       pixels  `placeholder:"800x600" default:"800x600" help:"size in pixels"`
 	Title      *string `placeholder:"TEXT" help:"title (default: PATH and SEL)"`
 	SVG        bool    `name:"svg" help:"write SVG; the default for a name that ends in .svg"`
-	Overwrite  bool    `help:"replace an existing file"`
+	Overwrite  bool    `help:"replace an existing file, or a link itself"`
 	progressOption
 	Path string `arg:"" name:"PATH"`
 	Out  string `arg:"" name:"OUT"`
@@ -120,6 +120,9 @@ func (v *plotCmd) Run(e *env) error {
 
 // checkOut returns an error if OUT must not be replaced.
 func (v *plotCmd) checkOut() error {
+	if err := refuseDevice(v.Out, true); err != nil {
+		return err
+	}
 	fi, err := os.Lstat(v.Out)
 	switch {
 	case err != nil:

@@ -13,7 +13,7 @@ type repairCmd struct {
 	progressOption
 	Sparse    bool   `help:"create a directory with a file for each chunk"`
 	Checksums bool   `help:"store CRC-32C checksums of chunks, index and metalayers"`
-	Overwrite bool   `help:"replace an existing file or directory NEW"`
+	Overwrite bool   `help:"replace an existing file or directory NEW, or a link itself"`
 	Damaged   string `arg:"" name:"DAMAGED"`
 	New       string `arg:"" optional:"" name:"NEW"`
 }
@@ -50,6 +50,9 @@ func (v *repairCmd) Run(e *env) error {
 	}
 	if v.New == "-" || isURL(v.New) {
 		return fmt.Errorf("%s: repair creates a file or a directory: %w", v.New, errors.ErrUnsupported)
+	}
+	if err := refuseDevice(v.New, false); err != nil {
+		return err
 	}
 	path, err := editPath(e, v.Damaged)
 	if err != nil {
