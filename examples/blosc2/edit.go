@@ -50,7 +50,7 @@ func (v *appendCmd) Run(e *env) error {
 		if v.Axis != 0 {
 			return fmt.Errorf("%s: %w: a super-chunk has no axes", v.Path, ndarray.ErrNotArray)
 		}
-		data, err := in.readAll(-1)
+		data, err := in.readAll(e.ctx, -1)
 		if err == nil && len(data) == 0 {
 			err = fmt.Errorf("the input is empty")
 		}

@@ -40,7 +40,11 @@ func openInput(e *env, name string, raw bool) (*input, error) {
 	if name == "" || name == "-" {
 		return newInput(e.in, "", raw)
 	}
-	f, err := os.Open(name)
+	var f *os.File
+	err := untilDone(e.ctx, func() (err error) {
+		f, err = os.Open(name) // for a pipe, it waits until a process writes to it
+		return err
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +56,7 @@ func openInput(e *env, name string, raw bool) (*input, error) {
 	if err == nil && fi.Mode().IsRegular() {
 		in, err = newFileInput(f, fi.Size(), name, raw)
 	} else if err == nil {
-		in, err = newInput(f, name, raw)
+		in, err = newInput(newInterruptible(e.ctx, f), name, raw)
 	}
 	if err != nil {
 		f.Close()
@@ -120,7 +124,7 @@ func (in *input) close() {
 }
 
 // readAll returns all data. It returns an error unless the data has n bytes, or n is -1.
-func (in *input) readAll(n int64) ([]byte, error) {
+func (in *input) readAll(ctx context.Context, n int64) ([]byte, error) {
 	if in.size >= 0 && n >= 0 && in.size != n {
 		return nil, wrongSize(in.size, n)
 	}
@@ -128,8 +132,11 @@ func (in *input) readAll(n int64) ([]byte, error) {
 	if in.at != nil {
 		r = io.NewSectionReader(in.at, in.off, in.size)
 	}
-	r = in.counted(r)
-	if n < 0 {
+	r = contextReader{ctx, in.counted(r)}
+	switch {
+	case n < 0 && in.at != nil && in.size < math.MaxInt32:
+		return readUpTo(make([]byte, 0, in.size), r, int(in.size)) // io.ReadAll would copy it as it grows
+	case n < 0:
 		return io.ReadAll(r)
 	}
 	b, err := readExact(r, n)
@@ -260,7 +267,7 @@ func readNPYHeader(r io.Reader) (*npy.Header, error) {
 // bytes.
 func (in *input) items(ctx context.Context, d meta.DType, shape []int64, n int64) ([]byte, error) {
 	if in.npy == nil {
-		return in.readAll(n)
+		return in.readAll(ctx, n)
 	}
 	if in.npy.DType.String() != d.String() {
 		return nil, fmt.Errorf("items of the .npy file have dtype %s, want %s", in.npy.DType, d)
@@ -268,7 +275,7 @@ func (in *input) items(ctx context.Context, d meta.DType, shape []int64, n int64
 	if pyTuple(in.npy.Shape) != pyTuple(shape) {
 		return nil, fmt.Errorf("the .npy file has shape %s, want %s", pyTuple(in.npy.Shape), pyTuple(shape))
 	}
-	b, err := in.readAll(n)
+	b, err := in.readAll(ctx, n)
 	if err != nil || !in.npy.Fortran {
 		return b, err
 	}

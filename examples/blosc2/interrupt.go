@@ -84,6 +84,20 @@ func (i *interruptible) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// contextReader reads r in parts until a context ends.
+type contextReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+// Read implements io.Reader.
+func (c contextReader) Read(p []byte) (int, error) {
+	if err := c.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return c.r.Read(p[:min(len(p), 1<<22)])
+}
+
 // untilDone calls f on another goroutine, for a library that knows no context. It returns the error of f, or the error
 // of the context if that ends first. f then still runs.
 func untilDone(ctx context.Context, f func() error) error {

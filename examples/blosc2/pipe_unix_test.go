@@ -3,13 +3,16 @@
 package main
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestBrokenPipe runs verbs whose output nothing reads, as after the end of head. SIGPIPE ends them, and they write no
@@ -74,5 +77,38 @@ func TestPlotMode(t *testing.T) {
 	must(t, "", "plot", a, out)
 	if fi, err := os.Stat(out); err != nil || fi.Mode() != 0o600 {
 		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+}
+
+// TestInterruptedInput interrupts create while it waits for a pipe with a name: for a process that writes to it, and
+// for the bytes of one.
+func TestInterruptedInput(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"without", "silent"} {
+		pipe := filepath.Join(dir, name)
+		if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if name == "silent" {
+			w, err := os.OpenFile(pipe, os.O_RDWR, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		done := make(chan int, 1)
+		go func() {
+			done <- run(ctx, []string{"create", "-raw", filepath.Join(dir, "out"), pipe}, nil, io.Discard, io.Discard)
+		}()
+		select {
+		case code := <-done:
+			if code != 1 {
+				t.Errorf("%s: exit %d", name, code)
+			}
+		case <-time.After(10 * time.Second):
+			t.Errorf("%s: create does not end", name)
+		}
 	}
 }

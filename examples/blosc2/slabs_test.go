@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -127,5 +129,33 @@ func TestFollow(t *testing.T) {
 	}
 	if got := storedSize(dir); got != 1137 {
 		t.Errorf("%d bytes in the folder", got)
+	}
+}
+
+// endlessFile is a large file, whose reads end a context.
+type endlessFile struct {
+	cancel context.CancelFunc
+	reads  int
+}
+
+func (f *endlessFile) ReadAt(b []byte, _ int64) (int, error) {
+	if f.reads++; f.reads > 9 {
+		return 0, io.EOF
+	}
+	f.cancel()
+	return len(b), nil
+}
+
+// TestInterruptedRead ends the context while readAll reads a file.
+func TestInterruptedRead(t *testing.T) {
+	for _, size := range []int64{1 << 26, 1 << 40} {
+		for _, n := range []int64{-1, size} {
+			ctx, cancel := context.WithCancel(t.Context())
+			f := &endlessFile{cancel: cancel}
+			in := &input{at: f, size: size}
+			if _, err := in.readAll(ctx, n); !errors.Is(err, context.Canceled) || f.reads != 1 {
+				t.Errorf("%d of %d bytes: %v after %d reads", n, size, err, f.reads)
+			}
+		}
 	}
 }
