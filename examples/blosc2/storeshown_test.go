@@ -138,3 +138,19 @@ func TestLargeCSV(t *testing.T) {
 		t.Errorf("%d records, %v", len(records), err)
 	}
 }
+
+// TestTableNamesFile expects the name of the table in errors of reading its columns, but not in those of writing.
+func TestTableNamesFile(t *testing.T) {
+	path := copyTree(t, fixturesDir+"/tables/wide4.b2d")
+	var errOut strings.Builder
+	code := run(t.Context(), []string{"table", "-csv", path}, strings.NewReader(""), fullDisk{}, &errOut)
+	if code != 1 || errOut.String() != "blosc2 table: no space\n" {
+		t.Errorf("exit %d, %q", code, &errOut)
+	}
+	if err := os.Truncate(filepath.Join(path, "_cols", "c3_utf8.b2nd"), 50); err != nil {
+		t.Fatal(err)
+	}
+	for _, form := range []string{"-csv", "-json"} {
+		fails(t, 1, "blosc2 table: "+path+": ", "", "table", form, path)
+	}
+}

@@ -72,6 +72,15 @@ func (v *tableCmd) Run(e *env) error {
 	if err != nil {
 		return storeError(e, st, v.Path, key, fmt.Errorf("%s: %w", name, err))
 	}
+	err = v.print(e, t)
+	if _, writeErr := e.out.Write(nil); err == nil || writeErr != nil {
+		return writeErr
+	}
+	return fmt.Errorf("%s: %w", shownPath(name), err)
+}
+
+// print prints a table.
+func (v *tableCmd) print(e *env, t *table.Table) error {
 	if v.Text || e.tty && !v.JSON && !v.CSV {
 		return tableText(e, t)
 	}
