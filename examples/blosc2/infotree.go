@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	pathpkg "path"
+	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/store"
@@ -22,8 +24,12 @@ func printTree(e *env, path string) error {
 	}
 	collect := func(entry store.Entry, err error) error {
 		key := strings.Trim(strings.TrimPrefix(entry.Key, base), "/")
-		if key == "" {
-			key = entry.Key
+		if key == "" { // the only entry, which is no group
+			key = strings.Trim(entry.Key, "/")
+			if key == "" {
+				key = filepath.ToSlash(path)
+			}
+			key = pathpkg.Base(key)
 		}
 		lines = append(lines, line{strings.Count(key, "/"), key[strings.LastIndexByte(key, '/')+1:], entry, err})
 		return e.ctx.Err()

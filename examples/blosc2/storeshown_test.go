@@ -154,3 +154,20 @@ func TestTableNamesFile(t *testing.T) {
 		fails(t, 1, "blosc2 table: "+path+": ", "", "table", form, path)
 	}
 }
+
+// TestTreeOfOne prints trees of a single entry: a leaf, a table in a store of its own, a frame, and standard input.
+func TestTreeOfOne(t *testing.T) {
+	dir := fixturesDir + "/"
+	for path, want := range map[string]string{
+		"stores/tree.b2d/img/level0":  "level0  array (64, 64) <u2  3.71 KiB",
+		"tables/wide1.b2z":            "wide1.b2z  table (5,)",
+		"python-blosc2/dtype_f4.b2nd": "dtype_f4.b2nd  array (30, 20) <f4  3.17 KiB",
+	} {
+		if got := must(t, "", "info", "-tree", dir+path); got != dir+path+"\n└── "+want+"\n" {
+			t.Errorf("%s: %q", path, got)
+		}
+	}
+	if got := must(t, readFile(t, dir+"tables/wide1.b2z"), "info", "-tree", "-"); got != "-\n└── -  table (5,)\n" {
+		t.Errorf("%q", got)
+	}
+}
