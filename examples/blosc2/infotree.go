@@ -18,11 +18,15 @@ func printTree(e *env, path string) error {
 		fault error
 	}
 	var lines []line
+	failed := 0
 	base := ""
 	if _, key, ok := splitStore(path); ok {
 		base = strings.TrimSuffix(key, "/")
 	}
 	collect := func(entry store.Entry, err error) error {
+		if err != nil {
+			failed++
+		}
 		key := strings.Trim(strings.TrimPrefix(entry.Key, base), "/")
 		if key == "" { // the only entry, which is no group
 			key = strings.Trim(entry.Key, "/")
@@ -65,7 +69,7 @@ func printTree(e *env, path string) error {
 		fmt.Fprintf(e.out, "%s%s%s%s\n", strings.Join(bars[:l.depth], ""), mark, name, e.entryText(l.entry, l.fault))
 		bars = append(bars[:l.depth], bar)
 	}
-	return nil
+	return leavesError(path, failed)
 }
 
 // entryText describes an entry of a store.

@@ -51,10 +51,10 @@ func (v *lsCmd) Run(e *env) error {
 		if v.JSON {
 			return printEntry(e, entry, err)
 		}
-		text := ""
+		kind, text := entry.Kind.String(), ""
 		switch {
 		case err != nil:
-			text = oneLine(err)
+			kind, text = "unknown", oneLine(err)
 		case entry.Ref != nil:
 			text = visible(entry.Ref.String())
 		case entry.Shape != nil:
@@ -64,7 +64,7 @@ func (v *lsCmd) Run(e *env) error {
 		if name == "" {
 			name = v.Path
 		}
-		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", visible(name), entry.Kind, text)
+		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", visible(name), kind, text)
 		return err
 	}
 	if err := eachEntry(e, v.Path, print); err != nil {
@@ -73,10 +73,18 @@ func (v *lsCmd) Run(e *env) error {
 	if err := tw.Flush(); err != nil {
 		return err
 	}
-	if failed > 0 {
-		return fmt.Errorf("%s: %d leaves cannot be opened", v.Path, failed)
+	return leavesError(v.Path, failed)
+}
+
+// leavesError returns the error of a store with n leaves that cannot be opened, or nil if n is 0.
+func leavesError(path string, n int) error {
+	switch n {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s: 1 leaf cannot be opened", shownPath(path))
 	}
-	return nil
+	return fmt.Errorf("%s: %d leaves cannot be opened", shownPath(path), n)
 }
 
 // eachEntry calls see with the entries of a store, a group, a leaf or a single frame.

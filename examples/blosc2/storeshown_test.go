@@ -171,3 +171,22 @@ func TestTreeOfOne(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestUnreadableLeaves lists stores with leaves that cannot be opened. Their kind is unknown, and the exit status is 1.
+func TestUnreadableLeaves(t *testing.T) {
+	path := copyTree(t, storesDir+"tree.b2d")
+	for i, want := range []string{"1 leaf cannot", "2 leaves cannot"} {
+		if err := os.Truncate(filepath.Join(path, "img", []string{"level0.b2nd", "level1.b2nd"}[i]), 0); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{"ls"}, {"ls", "-json"}, {"info", "-tree"}} {
+			code, out, errOut := call(t, "", append(args, path)...)
+			if want := "blosc2 " + args[0] + ": " + path + ": " + want + " be opened\n"; code != 1 || errOut != want {
+				t.Errorf("%q: exit %d, %q, want %q", args, code, errOut, want)
+			}
+			if got := squeeze(string(out)); len(args) == 1 && (strings.Count(got, " unknown store: ") != i+1 || strings.Contains(got, "super-chunk")) {
+				t.Errorf("%q: %q", args, got)
+			}
+		}
+	}
+}
