@@ -50,6 +50,9 @@ func (v *appendCmd) Run(e *env) error {
 		if v.Axis != 0 {
 			return fmt.Errorf("%s: %w: a super-chunk has no axes", v.Path, ndarray.ErrNotArray)
 		}
+		if err := v.checkBytes(in); err != nil {
+			return err
+		}
 		data, err := in.readAll(e.ctx, -1)
 		if err == nil && len(data) == 0 {
 			err = fmt.Errorf("the input is empty")
@@ -90,6 +93,17 @@ func (v *appendCmd) Run(e *env) error {
 		return appendSlabs(e, a, data, in.p)
 	}
 	return a.AppendBytes(e.ctx, axis, data)
+}
+
+// checkBytes returns an error if the input or the options do not fit a super-chunk, which has bytes and no items.
+func (v *appendCmd) checkBytes(in *input) error {
+	switch {
+	case v.DType != "":
+		return fmt.Errorf("%s: %w: a super-chunk has no dtype for -dtype; use -raw", shownPath(v.Path), ndarray.ErrNotArray)
+	case in.npy != nil && in.npy.Fortran:
+		return fmt.Errorf("cannot append a .npy file in Fortran order to a super-chunk")
+	}
+	return nil
 }
 
 // alike reports whether shapes differ at most along an axis.

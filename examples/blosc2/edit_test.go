@@ -373,3 +373,16 @@ func TestVerifyReportsFaults(t *testing.T) {
 	fails(t, 1, "metalayer b2nd", "", "dump", path)
 	fails(t, 1, "metalayer b2nd", "abcd", "append", path)
 }
+
+// TestAppendToSuperChunk expects that append refuses what it would ignore: a dtype, and the order of a .npy file.
+func TestAppendToSuperChunk(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.b2frame")
+	must(t, numbers(6), "create", "-chunksize", "24", path)
+	fails(t, 1, path+": not an array: a super-chunk has no dtype for -dtype; use -raw", numbers(6), "append", "-raw", "-dtype", "<i8", path)
+	fails(t, 1, "cannot append a .npy file in Fortran order", npyFile([]int64{2, 3}, true, numbers(6)), "append", path)
+	must(t, npyFile([]int64{2, 3}, false, numbers(6)), "append", path)
+	must(t, numbers(6), "append", "-raw", path)
+	if got := must(t, "", "dump", path); got != strings.Repeat(numbers(6), 3) {
+		t.Errorf("%q", got)
+	}
+}
