@@ -89,7 +89,9 @@ func floats2(f func(x, y float64) float64) function {
 	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 		d := promote(floatFor(args[0].d), floatFor(args[1].d))
 		for i, x := range args {
-			if other := args[1-i]; x.literal && !other.literal && !(isFloat(x.d) && !isFloat(other.d)) {
+			other := args[1-i]
+			takes := isFloat(other.d) || !isFloat(x.d) && (other.d.Kind != 'b' || x.d.Kind == 'b')
+			if x.literal && !other.literal && takes {
 				d = floatFor(other.d)
 			}
 		}
