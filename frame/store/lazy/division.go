@@ -120,14 +120,19 @@ func bindShift(left bool) func(args []*term) (meta.DType, func([]vec) (vec, erro
 	}
 }
 
+// bindOperator is **, which NumPy computes as square for booleans and the number 2.
+func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	base, exponent := args[0], args[1]
+	if base.d.Kind == 'b' && exponent.literal && exponent.d.Kind == 'i' && exponent.value.i[0] == 2 {
+		return bindSquare(args[:1])
+	}
+	return bindPower(args)
+}
+
 func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	d, err := wholeType(args)
 	if err != nil {
 		return d, nil, err
-	}
-	base, exponent := args[0], args[1]
-	if base.d.Kind == 'b' && exponent.literal && exponent.d.Kind == 'i' && exponent.value.i[0] == 2 {
-		d = meta.Of('i', 1) // as in NumPy, where this is square
 	}
 	if isFloat(d) {
 		return d, pairs(d, d, nil, math.Pow), nil

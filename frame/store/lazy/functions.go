@@ -15,7 +15,7 @@ var functions = map[string]function{
 	"%":        {2, bindDivision(func(_, m float64) float64 { return m }, remainder)},
 	"<<":       {2, bindShift(true)},
 	">>":       {2, bindShift(false)},
-	"**":       {2, bindPower},
+	"**":       {2, bindOperator},
 	"power":    {2, bindPower},
 	"pow":      {2, bindPower},
 	"==":       compare(comparisons["=="]),

@@ -290,6 +290,8 @@ func TestConstants(t *testing.T) {
 		"b1 ** minimum(2, 3)":             "i8[0 1 1 1]",
 		"arctan2(i1, 1) * 0":              "f2[0 0 0 -0]",
 		"arctan2(i1, minimum(1, 2)) * 0":  "f8[0 0 0 -0]",
+		"power(b1, 2)":                    "i8[0 1 1 1]",
+		"pow(b1, True)":                   "i1[0 1 1 1]",
 		"hypot(b1, 0)":                    "f8[0 1 1 1]",
 		"hypot(b1, False)":                "f2[0 1 1 1]",
 		"hypot(b1, 0.0)":                  "f8[0 1 1 1]",
