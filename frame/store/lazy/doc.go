@@ -24,6 +24,6 @@
 //	reductions  sum prod mean std var min max any all argmin argmax, with axis, keepdims and ddof
 //
 // for booleans, integers and floats. Operators of numbers alone follow Python, whose integers do not wrap, up to 1024
-// bits. Reductions are also methods. For everything else, errors wrap
-// errors.ErrUnsupported. Powers and functions other than sqrt may differ from NumPy's in the last digits.
+// bits. Reductions are also methods. For everything else, errors wrap errors.ErrUnsupported. Powers and functions other
+// than sqrt may differ from NumPy's in the last digits.
 package lazy
