@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
@@ -18,6 +19,9 @@ type output struct {
 	store, key string // of a leaf
 }
 
+// fileExtensions are the extensions of names of files in the directory of a store. Other names are keys.
+var fileExtensions = []string{".b2nd", ".b2f", ".b2b", ".b2frame", ".b2e", ".b2z"}
+
 // newOutput checks where a new frame can go.
 func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 	o := &output{name: path}
@@ -30,6 +34,9 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 	case isURL(path):
 		return nil, fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
 	}
+	if !sparse && os.IsPathSeparator(path[len(path)-1]) {
+		return nil, fmt.Errorf("%s is the name of a directory; use -sparse to create one", path)
+	}
 	if _, err := os.Lstat(path); err == nil {
 		if err := refuseDevice(path, true); err != nil {
 			return nil, err
@@ -40,7 +47,7 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 		return o, nil
 	}
 	name, key, ok := splitStore(path)
-	if !ok || key == "/" || filepath.Ext(path) != "" {
+	if !ok || key == "/" || slices.Contains(fileExtensions, filepath.Ext(path)) {
 		return o, nil
 	}
 	if sparse {

@@ -30,9 +30,13 @@ func splitStore(path string) (name, key string, ok bool) {
 	}
 	for name = path; ; name = filepath.Dir(name) {
 		if isStore(name) {
-			return name, "/" + filepath.ToSlash(strings.TrimPrefix(path[len(name):], string(filepath.Separator))), true
+			rest := strings.TrimPrefix(path[len(name):], string(filepath.Separator))
+			if name == "." && path != "." {
+				rest = path
+			}
+			return name, "/" + filepath.ToSlash(rest), true
 		}
-		if parent := filepath.Dir(name); parent == name || parent == "." {
+		if filepath.Dir(name) == name || filepath.Base(name) == ".." { // whose parent is not "."
 			return "", "", false
 		}
 	}

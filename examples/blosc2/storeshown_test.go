@@ -190,3 +190,41 @@ func TestUnreadableLeaves(t *testing.T) {
 		}
 	}
 }
+
+// TestWorkingDirectoryStore names leaves of a store by paths that are relative to its directory, or to a group.
+func TestWorkingDirectoryStore(t *testing.T) {
+	path := copyTree(t, storesDir+"tree.b2d")
+	data := must(t, "", "dump", path+"/img/level2")
+	t.Chdir(path)
+	if got := must(t, "", "dump", "img/level2"); got != data {
+		t.Errorf("%d bytes, want %d", len(got), len(data))
+	}
+	must(t, "", "copy", "img/level2", "new")
+	if got := must(t, "", "ls", "."); !strings.Contains(squeeze(got), "\n/new array (16, 16) <u2\n") {
+		t.Errorf("%s", got)
+	}
+	fails(t, 1, ". has no key /img/none; list its keys with blosc2 ls .\n", "", "info", "img/none")
+	t.Chdir("img")
+	if got := must(t, "", "dump", "../new"); got != data {
+		t.Errorf("%d bytes, want %d", len(got), len(data))
+	}
+	fails(t, 1, "level2: no such file", "", "info", "level2")
+	t.Chdir("..")
+	fails(t, 1, "no such file", "", "info", "../none") // not a key of the working directory
+}
+
+// TestOutputNames expects that only extensions of frames and stores make the name of a leaf that of a file, and that a
+// name with a slash at its end is not that of a file.
+func TestOutputNames(t *testing.T) {
+	a := newArray(t)
+	path := storeOf(t, "s.b2d", "/x")
+	must(t, "", "copy", a, path+"/v1.5")
+	must(t, "", "copy", a, path+"/y.b2nd")
+	if got := squeeze(must(t, "", "ls", path)); !strings.Contains(got, "/v1.5 array") || !strings.Contains(got, "/y array") || strings.Contains(got, "/v1 ") {
+		t.Errorf("%s", got)
+	}
+	out := filepath.Join(t.TempDir(), "new") + string(filepath.Separator)
+	fails(t, 1, out+" is the name of a directory; use -sparse", "", "copy", a, out)
+	must(t, "", "copy", "-sparse", a, out)
+	must(t, "", "verify", out)
+}

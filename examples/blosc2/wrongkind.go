@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/store"
@@ -17,6 +18,9 @@ func storeError(e *env, st *openStore, path, key string, otherwise error) error 
 		return err
 	}
 	name := strings.TrimSuffix(strings.TrimSuffix(path, "/"), strings.TrimSuffix(key, "/"))
+	if key != "/" && "/"+filepath.ToSlash(filepath.Clean(path)) == key {
+		name = "." // the store is the working directory
+	}
 	if key != "/" && !st.Has(key) {
 		return fmt.Errorf("%s has no key %s; list its keys with blosc2 ls %s", name, key, name)
 	}
