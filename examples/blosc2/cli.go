@@ -121,6 +121,10 @@ func (c *cli) help(e *env, args []string) error {
 			e.out.WriteString(verbHelp(v, e.textWidth()))
 			return nil
 		}
+		if args[0] == "help" {
+			e.out.WriteString(reflow(helpHelp, e.textWidth()))
+			return nil
+		}
 		return usagef("unknown verb %q", args[0])
 	}
 	return usagef("help takes at most one verb")

@@ -29,6 +29,13 @@ const environmentText = `
 Output on a terminal has colors unless NO_COLOR is set or TERM is "dumb".
 `
 
+// helpHelp describes help, which is not a verb of the grammar.
+const helpHelp = `
+usage: blosc2 help [VERB]
+
+Prints the verbs, or describes VERB.
+`
+
 // helpWidth is the number of columns of help that does not go to a terminal.
 const helpWidth = 80
 

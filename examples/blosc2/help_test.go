@@ -28,3 +28,12 @@ func TestHelpWidth(t *testing.T) {
 		}
 	}
 }
+
+// TestHelpOfCompletions expects help for every word that the completions offer after help.
+func TestHelpOfCompletions(t *testing.T) {
+	for _, name := range verbNames(newCLI().node()) {
+		if got := must(t, "", "help", name); !strings.HasPrefix(got, "usage: blosc2 "+name) {
+			t.Errorf("help %s: %q", name, got)
+		}
+	}
+}
