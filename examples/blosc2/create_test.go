@@ -298,3 +298,22 @@ func TestCreateCodecs(t *testing.T) {
 	check("ndmean", "-filters", "ndmean", "-filters-meta", "4")
 	check("dictionaries", "-dict", "-codec", "zstd")
 }
+
+// TestCodecMeta expects that codecs are refused without the parameter that they need, as they would store zeros.
+func TestCodecMeta(t *testing.T) {
+	a, out := filepath.Join(t.TempDir(), "a.b2nd"), filepath.Join(t.TempDir(), "out")
+	must(t, numbers(256), "create", "-dtype", "<f4", "-shape", "16,16", "-filters", "", a)
+	for codec, want := range map[string]string{"zfp_rate": "1 to 100", "zfp_prec": "1 to 64"} {
+		want = "-codec " + codec + " needs -codec-meta, " + want + " (see"
+		fails(t, 2, want, numbers(16), "create", "-dtype", "<f4", "-shape", "4,4", "-codec", codec, out)
+		for _, meta := range []string{"", "-codec-meta=0", "-codec-meta=-1", "-codec-meta=101"} {
+			args := []string{"copy", "-codec", codec, a, out}
+			if meta != "" {
+				args = append(args, meta)
+			}
+			fails(t, 2, want, "", args...)
+		}
+		must(t, "", "copy", "-overwrite", "-codec", codec, "-codec-meta", "64", a, out)
+	}
+	must(t, "", "copy", "-overwrite", "-codec", "zfp_acc", a, out)
+}

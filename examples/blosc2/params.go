@@ -23,7 +23,7 @@ type params struct {
 	ChunkSize   size        `name:"chunksize" placeholder:"N" help:"chunk size of a plain super-chunk in bytes; create then makes one in place of an array"`
 	Goal        goalName    `placeholder:"balanced" help:"choose codec, level and filters by the data: balanced smallest fastest"`
 	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate"`
-	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec: 4 or 8 for ndlz, the decimal exponent of the largest error for zfp_acc, the bits of an item for zfp_prec, the size in percent for zfp_rate"`
+	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec: 4 or 8 for ndlz, the decimal exponent of the largest error for zfp_acc, the bits of an item (1 to 64) for zfp_prec, the size in percent (1 to 100) for zfp_rate"`
 	Level       level       `placeholder:"5" help:"0 (no compression) to 9 (smallest)"`
 	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied, with a parameter as in trunc_prec:12; '' for none"`
 	FiltersMeta filterMetas `name:"filters-meta" placeholder:"0" help:"the parameters of the filters, separated by commas"`
@@ -193,10 +193,25 @@ func (p *params) check() error {
 	if p.Goal != 0 && (p.hasParams() || len(p.FiltersMeta) > 0) {
 		return usagef("-goal is in place of -codec, -codec-meta, -level, -filters, -filters-meta, -split and -dict")
 	}
+	if most := mostCodecMeta(codec.ID(p.Codec)); most > 0 && (p.CodecMeta == nil || *p.CodecMeta < 1 || *p.CodecMeta > most) {
+		return usagef("-codec %v needs -codec-meta, 1 to %d", codec.ID(p.Codec), most)
+	}
 	if p.ChunkSize > 0 && (p.Chunks != nil || p.Blocks != nil) {
 		return usagef("-chunksize is for plain super-chunks, -chunks and -blocks are for arrays")
 	}
 	return nil
+}
+
+// mostCodecMeta returns the largest parameter of a codec that loses nearly everything if its parameter is 0, or 0 for
+// other codecs.
+func mostCodecMeta(id codec.ID) signedByte {
+	switch id {
+	case codec.ZFPPrec:
+		return 64 // bits of an item
+	case codec.ZFPRate:
+		return 100 // percent
+	}
+	return 0
 }
 
 // applyArray sets the compression parameters of an array for which options were set, or the goal in place of all.
