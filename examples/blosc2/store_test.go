@@ -287,3 +287,21 @@ func TestTensorLeaf(t *testing.T) {
 		t.Errorf("%d bytes, want %d", len(out), len(want))
 	}
 }
+
+// TestEditParentLeaf edits a leaf that has leaves below it, so that a directory has its key as the name.
+func TestEditParentLeaf(t *testing.T) {
+	path := copyTree(t, storesDir+"tree.b2d")
+	must(t, "", "copy", path+"/img/level2", path+"/img.b2nd")
+	leaf := filepath.Join(path, "img")
+	must(t, "", "set", "-value", "7", leaf, "0,0")
+	must(t, "", "vlmeta", leaf, "set", "a", "1")
+	if got := must(t, "", "slice", "-csv", leaf, "0,0"); strings.TrimSpace(got) != "7" {
+		t.Errorf("%q", got)
+	}
+	must(t, "", "resize", leaf, "1,1")
+	if got := must(t, "", "info", path+"/img.b2nd"); !strings.Contains(squeeze(got), "\nshape (1, 1)\n") {
+		t.Errorf("%s", got)
+	}
+	must(t, "", "set", "-value", "7", filepath.Join(leaf, "level2"), "0,0")
+	fails(t, 1, "is a group of a store", "", "set", "-value", "7", filepath.Join(path, "meta"), "0,0")
+}

@@ -158,16 +158,21 @@ func editPath(e *env, path string) (string, error) {
 		return "", fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
 	}
 	name, key, ok := splitStore(path)
-	if _, err := os.Lstat(path); err == nil || !ok || key == "/" {
+	_, err := os.Lstat(path)
+	if !ok || key == "/" || err == nil && !isPlainDir(path) {
 		return path, nil
 	}
-	if slices.Contains(strings.Split(key, "/"), "_cols") {
+	exists := err == nil
+	if !exists && slices.Contains(strings.Split(key, "/"), "_cols") {
 		return "", fmt.Errorf("%s: the columns of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
 	}
 	for _, ext := range leafExtensions {
 		if file := filepath.FromSlash(key[1:]) + ext; isInDir(name, file) {
 			return filepath.Join(name, file), nil
 		}
+	}
+	if exists {
+		return path, nil
 	}
 	st, err := newStore(e, name)
 	if err != nil {
@@ -178,6 +183,17 @@ func editPath(e *env, path string) (string, error) {
 		return "", storeError(e, st, path, key, err)
 	}
 	return "", fmt.Errorf("%s: only leaves in a file of a store in a directory (.b2d) can be edited: %w", path, errors.ErrUnsupported)
+}
+
+// isPlainDir reports whether a path is a directory that is not a sparse frame. In a store, it may have the leaves below
+// a leaf.
+func isPlainDir(path string) bool {
+	fi, err := os.Stat(path)
+	if err != nil || !fi.IsDir() {
+		return false
+	}
+	_, err = os.Lstat(filepath.Join(path, "chunks.b2frame"))
+	return err != nil
 }
 
 // isInDir reports whether a directory has a regular file that is reached without symbolic links. They may lead out of a
