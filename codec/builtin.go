@@ -79,9 +79,7 @@ func (b *builtin) CheckEncoder(meta uint8) error {
 		return fmt.Errorf("codec: %s: encoding: %w", b.name, errs.ErrUnsupported)
 	case b.id == NDLZ && !isCell(meta):
 		return fmt.Errorf("codec: %s: CodecMeta is %d; set CodecMeta to 4 or 8: %w", b.name, meta, errs.ErrUnsupported)
-	case b.id == ZFPPrec && meta == 0: // the default would lose almost everything
-		return fmt.Errorf("codec: %s: CodecMeta is 0; set CodecMeta to the number of bits to keep: %w", b.name, errs.ErrUnsupported)
-	case b.id == ZFPRate && meta == 0:
+	case b.id == ZFPRate && meta == 0: // the default would lose everything
 		return fmt.Errorf("codec: %s: CodecMeta is 0; set CodecMeta to the size in percent: %w", b.name, errs.ErrUnsupported)
 	}
 	return nil
