@@ -128,7 +128,7 @@ func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 
 // maxDepth is the largest number of directories above a file of a store. Opening a file takes time in proportion to its
 // square, because each directory is looked at from the top, and must not be a link.
-const maxDepth = 64
+const maxDepth = 100
 
 // walk calls see for everything in a directory and those below it, except the directories.
 func (d *directory) walk(ctx context.Context, dir string, see func(name string, e fs.DirEntry) error) error {
