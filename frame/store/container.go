@@ -197,6 +197,9 @@ func (d *directory) lstat(name string) (fs.FileInfo, error) {
 	return fi, err
 }
 
+// maxAbove is more directories than file systems have above a name.
+const maxAbove = 4096
+
 // contains reports whether a name outside of d leads into the directory, as far as that can be found out.
 func (d *directory) contains(name string) bool {
 	self, err := d.root.Stat()
@@ -205,7 +208,7 @@ func (d *directory) contains(name string) bool {
 	}
 	dir := filepath.Dir(name)
 	fi, err := d.sys.Stat(dir)
-	for depth := 0; err == nil && depth < 4096; depth++ {
+	for depth := 0; err == nil && depth < maxAbove; depth++ {
 		if d.sys.Same(self, fi) {
 			return true
 		}

@@ -232,39 +232,6 @@ func (s *Store) begin(key string) (func(), error) {
 	return s.edit.mu.Unlock, nil
 }
 
-// checkNew returns an error for the key of a new leaf that other libraries would not accept or not find.
-func (s *Store) checkNew(key string) error {
-	switch {
-	case checkKey(key) != nil:
-		return fmt.Errorf("key %q cannot be stored: %w", faults.Clip(key), ErrParam)
-	case strings.Contains(key, "\\"):
-		return fmt.Errorf("key %q with a backslash: %w", faults.Clip(key), ErrParam)
-	case s.layout != LayoutTree:
-		return nil
-	}
-	for above := parent(key); above != "/"; above = parent(above) {
-		if s.index.get(above) != nil {
-			return fmt.Errorf("the leaf %s cannot have another one below it in a tree store: %w", above, ErrParam)
-		}
-	}
-	for range s.below(key) {
-		return fmt.Errorf("a group in a tree store cannot be a leaf, too: %w", ErrParam)
-	}
-	return nil
-}
-
-// checkTable returns an error for a key in a table: its leaves belong together.
-func (s *Store) checkTable(key string) error {
-	for above := parent(key); ; above = parent(above) {
-		if s.looksLikeTable(above) {
-			return faults.Unsupportedf("the leaves of the table %s cannot be edited one by one", above)
-		}
-		if above == "/" {
-			return nil
-		}
-	}
-}
-
 // Put stores a copy of a frame under a key. It replaces an existing leaf with that key. In a directory store, frames of
 // at least OpenOptions.Threshold decoded bytes get a file of their own, with the extension of python-blosc2 for its
 // kind. The error wraps fs.ErrExist if the file system ignores case and has a file or a directory for a key that
@@ -279,11 +246,11 @@ func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 		return atKey(key, err)
 	}
 	defer end()
-	if err = s.checkTable(key); err == nil && s.isGroupMeta(key) {
-		err = fmt.Errorf("the attributes of a group; SetAttr sets them: %w", ErrParam)
+	if err = s.checkTable(key); err == nil {
+		err = s.checkStored(key)
 	}
-	if err == nil && s.index.get(key) == nil {
-		err = s.checkNew(key)
+	if err == nil && s.isGroupMeta(key) {
+		err = fmt.Errorf("the attributes of a group; SetAttr sets them: %w", ErrParam)
 	}
 	if err == nil {
 		err = s.put(ctx, key, f)
@@ -463,7 +430,14 @@ func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	if s.layout != LayoutTree {
 		return atKey(group, faults.Unsupportedf("groups have attributes only in a tree store, not in this %s", s.layout))
 	}
-	if err := s.checkNotLeaf(group, ErrParam); err != nil {
+	err = s.checkNotLeaf(group, ErrParam)
+	if err == nil && group != "/" {
+		err = s.checkTable(group)
+	}
+	if err == nil {
+		err = s.checkStored(key)
+	}
+	if err != nil {
 		return atKey(group, err)
 	}
 	content, err := meta.Marshal(v)

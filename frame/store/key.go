@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"io/fs"
 	"path"
 	"strings"
@@ -25,6 +26,40 @@ func checkKey(key string) error {
 		return faults.Corruptf("invalid key %q", faults.Clip(key))
 	}
 	return nil
+}
+
+// checkStored returns an error for a key that Put must not store, because other libraries would not accept it, or would
+// not find the leaf or others.
+func (s *Store) checkStored(key string) error {
+	switch {
+	case checkKey(key) != nil:
+		return fmt.Errorf("key %q cannot be stored: %w", faults.Clip(key), ErrParam)
+	case strings.Contains(key, "\\"):
+		return fmt.Errorf("key %q with a backslash: %w", faults.Clip(key), ErrParam)
+	case s.layout != LayoutTree || s.index.get(key) != nil:
+		return nil
+	}
+	for above := parent(key); above != "/"; above = parent(above) {
+		if s.index.get(above) != nil {
+			return fmt.Errorf("the leaf %s cannot have another one below it in a tree store: %w", above, ErrParam)
+		}
+	}
+	for range s.below(key) {
+		return fmt.Errorf("a group in a tree store cannot be a leaf, too: %w", ErrParam)
+	}
+	return nil
+}
+
+// checkTable returns an error for a key in a table: its leaves belong together.
+func (s *Store) checkTable(key string) error {
+	for above := parent(key); ; above = parent(above) {
+		if s.looksLikeTable(above) {
+			return faults.Unsupportedf("the leaves of the table %s cannot be edited one by one", above)
+		}
+		if above == "/" {
+			return nil
+		}
+	}
 }
 
 // compareKeys compares keys so that the keys below a group directly follow it.

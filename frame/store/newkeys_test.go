@@ -53,13 +53,29 @@ func TestNewKeys(t *testing.T) {
 			t.Errorf("%.30s: %v, want %v", c.key, err, c.want)
 		}
 	}
+	for _, c := range []struct {
+		s     *Store
+		group string
+		want  error
+	}{
+		{tree, "/a:b", ErrParam},
+		{tree, "/img/level0/under", ErrParam},
+		{tree, "/img", nil},
+		{tree, "/", nil},
+		{table, "/_cols", errors.ErrUnsupported},
+		{table, "/", nil},
+	} {
+		if err := c.s.SetAttr(t.Context(), c.group, "x", 1); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+			t.Errorf("attribute of %s: %v, want %v", c.group, err, c.want)
+		}
+	}
 	if err := table.Delete(t.Context(), "/_meta"); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("deleting a part of a table: %v", err)
 	}
 }
 
-// TestKeyOfFile puts a leaf whose directory has the name of the file of another one, and edits a leaf whose file has a
-// name that Put does not accept.
+// TestKeyOfFile puts a leaf whose directory has the name of the file of another one, and deletes a leaf whose file has
+// a name that Put does not accept.
 func TestKeyOfFile(t *testing.T) {
 	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "s.b2d")
 	s, err := Create(ctx, dir, &CreateOptions{Layout: LayoutDict})
@@ -83,8 +99,11 @@ func TestKeyOfFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := errors.Join(s.Put(ctx, "/a:b", f), s.Delete(ctx, "/a:b")); err != nil || s.Has("/a:b") {
-		t.Errorf("a file with a colon: %v", err)
+	if err := s.Put(ctx, "/a:b", f); !errors.Is(err, ErrParam) {
+		t.Errorf("putting a leaf with a colon: %v", err)
+	}
+	if err := s.Delete(ctx, "/a:b"); err != nil || s.Has("/a:b") {
+		t.Errorf("deleting a file with a colon: %v", err)
 	}
 }
 
