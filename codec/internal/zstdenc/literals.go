@@ -154,8 +154,8 @@ func (l *literalsWriter) build(n int) (text, cost int) {
 	return text, cost
 }
 
-// random reports whether all bytes are equally frequent in a sample of a block, as flat does. Short blocks are not
-// random.
+// random reports whether all bytes are equally frequent in a sample of a block, by the rule of flat, which is stricter
+// than that of noise. Short blocks are not random.
 func (l *literalsWriter) random(block []byte) bool {
 	const parts = 8
 	n, sample := len(block), len(l.sample)/parts

@@ -1,7 +1,8 @@
 package zstdenc
 
 // blockSize returns the length of the block that begins at start. At the slow levels it ends where the statistics of
-// the literals change. Random bytes after others are not examined: their statistics take as long as their search.
+// the literals change. A block of random bytes that follows others is not examined: to count its bytes would take as
+// long as to search it.
 func (e *Encoder) blockSize(start int) int {
 	n := min(len(e.src)-start, maxBlock)
 	if !e.first.split || n < 2*pieceSize {
