@@ -32,7 +32,7 @@ type params struct {
 	Sparse      bool        `help:"create a directory with a file for each chunk"`
 	Checksums   bool        `help:"store CRC-32C checksums of chunks, index and metalayers, which blosc2 verify compares"`
 	BlockTable  bool        `name:"block-table" help:"store where the blocks are: an item of a file on a server then takes one round trip instead of two"`
-	Overwrite   bool        `help:"replace an existing file or directory, or a link itself"`
+	Overwrite   bool        `help:"replace an existing file, directory or link"`
 }
 
 // size is a size in bytes from 1 up.

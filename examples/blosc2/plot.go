@@ -34,7 +34,7 @@ type plotCmd struct {
 	Size       pixels  `placeholder:"800x600" default:"800x600" help:"size in pixels"`
 	Title      *string `placeholder:"TEXT" help:"title (default: PATH and SEL)"`
 	SVG        bool    `name:"svg" help:"write SVG; the default for a name that ends in .svg"`
-	Overwrite  bool    `help:"replace an existing file, or a link itself"`
+	Overwrite  bool    `help:"replace an existing file or link"`
 	progressOption
 	Path string `arg:"" name:"PATH"`
 	Out  string `arg:"" name:"OUT"`

@@ -13,7 +13,7 @@ type repairCmd struct {
 	progressOption
 	Sparse    bool   `help:"create a directory with a file for each chunk"`
 	Checksums bool   `help:"store CRC-32C checksums of chunks, index and metalayers"`
-	Overwrite bool   `help:"replace an existing file or directory NEW, or a link itself"`
+	Overwrite bool   `help:"replace an existing file, directory or link NEW"`
 	Damaged   string `arg:"" name:"DAMAGED"`
 	New       string `arg:"" optional:"" name:"NEW"`
 }
