@@ -402,3 +402,5 @@ func TestUnwritableFilters(t *testing.T) {
 		must(t, c.Close())
 	}
 }
+
+// TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed. The

@@ -140,6 +140,9 @@ func (d *sparse) number(tx *transaction, n int64) int64 {
 	id := tx.next.fileID
 	if id <= (tx.next.cbytes+n)/2-coder.HeaderSize || d.shared {
 		tx.next.fileID++
+		if d.takenBy == tx {
+			d.taken[id] = true
+		}
 		return id
 	}
 	if d.takenBy != tx {
