@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -404,3 +405,19 @@ func TestUnwritableFilters(t *testing.T) {
 }
 
 // TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed. The
+
+// TestMemoryRace reads and writes a Memory at the same time.
+func TestMemoryRace(t *testing.T) {
+	m := NewMemory(make([]byte, 100))
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for range 100 {
+			m.WriteAt([]byte{1, 2, 3}, 5)
+		}
+	})
+	p := make([]byte, 50)
+	for range 100 {
+		m.ReadAt(p, 0)
+	}
+	wg.Wait()
+}

@@ -53,7 +53,9 @@ func (m *Memory) view(off, n int64) []byte {
 
 // ReadAt implements io.ReaderAt.
 func (m *Memory) ReadAt(p []byte, off int64) (int, error) {
-	b := m.Bytes()
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	b := m.b
 	if off < 0 {
 		return 0, fmt.Errorf("reading at %d: %w", off, ErrBounds)
 	}
