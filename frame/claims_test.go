@@ -421,3 +421,36 @@ func TestMemoryRace(t *testing.T) {
 	}
 	wg.Wait()
 }
+
+// TestBeginAfterReclaim fails the commit by which Begin moves the trailer of an empty frame.
+func TestBeginAfterReclaim(t *testing.T) {
+	ctx, failed := t.Context(), errors.New("sync failed")
+	s := &failingSync{err: failed}
+	f, err := Create(ctx, "", &CreateOptions{Storage: s})
+	must(t, err)
+	must(t, f.Append(ctx, noise(1000)))
+	held, err := f.acquire(ctx)
+	must(t, err)
+	must(t, one(f).Delete(0))
+	f.unuse(held)
+	s.left = 2
+	for range 2 {
+		if err := f.Append(ctx, noise(1000)); !errors.Is(err, failed) {
+			t.Errorf("%v, want the error of the commit", err)
+		}
+	}
+}
+
+// failingSync is a Memory whose call of Sync number left fails.
+type failingSync struct {
+	Memory
+	left int
+	err  error
+}
+
+func (s *failingSync) Sync() error {
+	if s.left--; s.left == 0 {
+		return s.err
+	}
+	return nil
+}

@@ -29,17 +29,25 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	case !f.writable:
 		return nil, f.error(f.readOnly())
 	case f.broken != nil:
-		return nil, f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
+		return nil, f.errBroken()
 	}
 	if err := f.lock.Edit(ctx, lockUser{f}); err != nil {
 		return nil, err
 	}
 	f.reclaim()
+	if f.broken != nil { // reclaim may commit
+		return nil, f.errBroken()
+	}
 	if s := f.snap.Load(); s != nil { // reclaim may have moved parts of it
 		cur = s
 	}
 	begun = true
 	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
+}
+
+// errBroken returns why the frame cannot be edited any more.
+func (f *Frame) errBroken() error {
+	return f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
 }
 
 // readOnly returns ErrReadOnly with what to do instead.
