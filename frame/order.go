@@ -30,7 +30,7 @@ func (w *salvager) fromIndex(candidates []candidate, newest bool) ([]entry, []ui
 			if !newest {
 				w.report(w.f.wrap("index", p.at, corrupt("taken from here, perhaps of an older state")))
 			}
-			return list, w.checksumsOf(&p, len(list))
+			return list, w.checksumsOf(p.sum, list, candidates)
 		}
 	}
 	return nil, nil
@@ -106,12 +106,34 @@ func (w *salvager) find(e entry, candidates []candidate) bool {
 	return ok
 }
 
-// checksumsOf returns the checksums of n chunks if they belong to an index, and otherwise nil.
-func (w *salvager) checksumsOf(p *candidate, n int) []uint32 {
-	if len(w.checksums) == n && w.indexChecksum == p.sum {
+// checksumsOf returns the checksums if they belong to an index with these entries, and otherwise nil. They belong to it
+// if they include its checksum, sum. They also do if at least half of the chunks match: then the index is damaged.
+func (w *salvager) checksumsOf(sum uint32, list []entry, candidates []candidate) []uint32 {
+	if len(w.checksums) != len(list) {
+		return nil
+	}
+	if w.indexChecksum == sum {
 		return w.checksums
 	}
-	return nil
+	sums, same := w.sumsOf(candidates), 0
+	for i, e := range list {
+		if sum, ok := sums[e]; ok && sum == w.checksums[i] || e < 0 && w.checksums[i] == 0 {
+			same++
+		}
+	}
+	if 2*same < len(list) {
+		return nil
+	}
+	return w.checksums
+}
+
+// sumsOf returns the checksums of candidates by their entries.
+func (w *salvager) sumsOf(candidates []candidate) map[entry]uint32 {
+	sums := make(map[entry]uint32, len(candidates))
+	for _, p := range candidates {
+		sums[entry(p.at-w.base())] = p.sum
+	}
+	return sums
 }
 
 // names returns the entries of a candidate if it is an index that references only other candidates, or with most if it

@@ -198,14 +198,14 @@ func (w *salvager) openDir(ctx context.Context, dir string) error {
 	w.s = &snapshot{f: w.f, header: header{sparse: true}, root: r}
 	w.pool = coder.NewPool(w.f.chunkOptions(0, nil))
 	var order []entry
-	var checksums []uint32
+	var sum uint32
 	if st, err := storage.OpenFile(r, indexFile, false); err == nil {
 		w.src = st
 		if w.size, err = st.Size(); err == nil {
 			w.readHead()
 			w.s.sparse = true
 			w.readTrailer()
-			order, checksums, err = w.readOrder(ctx)
+			order, sum, err = w.readOrder(ctx)
 		}
 		st.Close()
 		if err != nil {
@@ -219,22 +219,22 @@ func (w *salvager) openDir(ctx context.Context, dir string) error {
 	w.begin()
 	if w.order, _ = w.resolve(order, 0, candidates, true); w.order != nil {
 		w.fill(w.order, candidates)
-		w.orderChecksums = checksums
+		w.orderChecksums = w.checksumsOf(sum, w.order, candidates)
 	}
 	return w.arrange(candidates)
 }
 
-// readOrder looks for the index in the index file of a directory.
-func (w *salvager) readOrder(ctx context.Context) ([]entry, []uint32, error) {
+// readOrder looks for the index in the index file of a directory. It also returns the checksum of the index.
+func (w *salvager) readOrder(ctx context.Context) ([]entry, uint32, error) {
 	candidates, err := w.scan(ctx)
 	for _, p := range slices.Backward(candidates) {
 		if isIndex(&p.h) && w.marked(&p) {
 			if list := w.entries(&p); list != nil {
-				return list, w.checksumsOf(&p, len(list)), nil
+				return list, p.sum, nil
 			}
 		}
 	}
-	return nil, nil, err
+	return nil, 0, err
 }
 
 // chunkFiles reads all chunk files of the directory, by their numbers.

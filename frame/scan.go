@@ -178,13 +178,10 @@ func (w *salvager) arrange(candidates []candidate) error {
 		list, checksums = w.fromIndex(candidates, false)
 	}
 	if checksums != nil { // if the file was shifted, they are more reliable than entries
-		checksumAt := make(map[entry]uint32, len(candidates))
-		for _, p := range candidates {
-			checksumAt[entry(p.at-w.base())] = p.sum
-		}
+		sums := w.sumsOf(candidates)
 		var bad []int
 		for i, e := range list {
-			if e >= 0 && checksumAt[e] != checksums[i] {
+			if e >= 0 && sums[e] != checksums[i] {
 				bad = append(bad, i)
 			}
 		}

@@ -457,3 +457,38 @@ func TestSalvageVerifies(t *testing.T) {
 		})
 	}
 }
+
+// TestSalvageChecksums damages the header or the frame length, the index and one chunk. The index still decodes. The
+// checksums show which chunk is damaged.
+func TestSalvageChecksums(t *testing.T) {
+	m := frame.NewMemory(nil)
+	f, err := frame.Create(t.Context(), "", &frame.CreateOptions{Checksums: true, Storage: m})
+	must(t, err)
+	rng := rand.New(rand.NewPCG(1, 1))
+	var want []byte
+	for range 5 {
+		p := make([]byte, 1000)
+		for i := range p {
+			p[i] = byte(rng.Uint32())
+		}
+		must(t, f.Append(t.Context(), p))
+		want = append(want, p...)
+	}
+	clear(want[:1000]) // the lost chunk
+	c, err := f.ChunkInfo(t.Context(), 0)
+	must(t, err)
+	for _, at := range []int{offFrameLen + 4, offVersion + 1} {
+		b := slices.Clone(m.Bytes())
+		b[at] ^= 32
+		b[c.Off+500] ^= 1
+		b[indexPos(b)+27] ^= 1 // a byte of its header without use
+		r := salvage(t, b)
+		must(t, r.err)
+		if r.Chunks != 4 || r.Lost != 1 || !r.Index {
+			t.Errorf("byte %d: %+v, reports %q", at, r.Salvaged, r.told)
+		}
+		if lost := len(want) - len(r.whole); lost > 0 && !bytes.Equal(r.whole, want[1000:]) || lost <= 0 && !bytes.Equal(r.whole, want) {
+			t.Errorf("byte %d: other data", at)
+		}
+	}
+}
