@@ -191,7 +191,7 @@ func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 // indexes reports whether the index of s can represent a special chunk of zeros, NaNs or uninitialized items, so that
 // it can be read again.
 func (s *snapshot) indexes(h *coder.Header) bool {
-	if s.chunkSize == 0 {
+	if s.chunkSize == 0 || h.Special() == chunk.NaNs && h.TypeSize != int(s.typeSize) {
 		return false
 	}
 	_, err := coder.IndexedSpecial(nil, h.Special(), h.NBytes, s.cparams())
@@ -224,7 +224,8 @@ func (b *Batch) free(e entry, size int64) {
 	b.f.store.free(&b.transaction, e, size)
 }
 
-// release frees the chunk of entry i of the batch's state, which is about to be replaced or deleted.
+// release frees the chunk of entry i of the batch's state, which is about to be replaced or deleted. The bytes of a
+// damaged chunk, whose length is unknown, become dead space.
 func (b *Batch) release(i int) error {
 	e := b.next.index.at(i)
 	if e < 0 {
@@ -235,6 +236,11 @@ func (b *Batch) release(i int) error {
 	h, err := b.f.chunkHeader(b.next.src, b.next, i)
 	if err == nil {
 		b.free(e, int64(h.CBytes))
+	} else if isFault(err) {
+		if b.next.sparse {
+			b.free(e, 0)
+		}
+		err = nil
 	}
 	returned = true
 	return err
