@@ -88,7 +88,7 @@ func makeSpecial(rng *rand.Rand, c []byte) ([]byte, string) {
 }
 
 // blockStart returns where the offset of block k is stored, and the offset.
-func blockStart(h *chunk.Header, c []byte, k int) (at, off int) {
+func blockStart(c []byte, k int) (at, off int) {
 	at = 32 + 4*k
 	if at+4 > len(c) {
 		return 32, 32
@@ -100,8 +100,8 @@ func blockStart(h *chunk.Header, c []byte, k int) (at, off int) {
 func mutateBlockStart(rng *rand.Rand, c []byte, h *chunk.Header) ([]byte, string) {
 	n := max(1, h.NumBlocks)
 	k := rng.IntN(n)
-	at, off := blockStart(h, c, k)
-	_, other := blockStart(h, c, rng.IntN(n))
+	at, off := blockStart(c, k)
+	_, other := blockStart(c, rng.IntN(n))
 	v := pick(rng, extreme(rng, int64(off)), int64(other), int64(other)+4, int64(other)-4, int64(at), int64(len(c)), int64(len(c)-4), int64(len(c)-5), 31, 32)
 	if rng.IntN(3) > 0 {
 		putLE32(c, at, v)
@@ -117,7 +117,7 @@ func mutateBlockStart(rng *rand.Rand, c []byte, h *chunk.Header) ([]byte, string
 
 // mutateStream changes the length of a stream, of a dictionary, or the token of a run.
 func mutateStream(rng *rand.Rand, c []byte, h *chunk.Header) ([]byte, string) {
-	_, at := blockStart(h, c, rng.IntN(max(1, h.NumBlocks)))
+	_, at := blockStart(c, rng.IntN(max(1, h.NumBlocks)))
 	what := "stream"
 	if h.Params.Dict && rng.IntN(3) == 0 {
 		at, what = 32+4*h.NumBlocks, "dictionary"

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/internal/filters"
-	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // Blocks supplies the blocks of a chunk to Build.
@@ -192,7 +191,7 @@ func (b *builder) copyPostponed() {
 	}
 	workers, size := shareCopy(b.workers, b.postponed*b.l.blockSize)
 	blocks := max(1, size/b.l.blockSize) // blocks per copy
-	_ = sched.Each(&workers[0].pool.Pool, workers, (b.postponed+blocks-1)/blocks, func(_ *Worker, i int) error {
+	_ = each(workers, (b.postponed+blocks-1)/blocks, func(_ *Worker, i int) error {
 		for k := i * blocks; k < min((i+1)*blocks, b.postponed); k++ {
 			at := int(binary.LittleEndian.Uint32(b.dst[b.starts+4*k:]))
 			src, _ := b.from.plain(b.l, k)
@@ -231,7 +230,7 @@ func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Head
 	if from.Plain != nil {
 		workers = workers[:1] // Plain is called by one goroutine
 	}
-	err := sched.Each(&workers[0].pool.Pool, workers, l.nblocks, func(w *Worker, k int) error {
+	err := each(workers, l.nblocks, func(w *Worker, k int) error {
 		src, err := from.plain(l, k)
 		if err == nil {
 			src, err = w.prefilter(src, w.layoutBlock(l, k, nil))
@@ -250,7 +249,7 @@ func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Head
 // copyPieces copies src to dst. The workers share the copy if it is large enough.
 func copyPieces(dst, src []byte, workers []*Worker) {
 	workers, size := shareCopy(workers, len(src))
-	_ = sched.Each(&workers[0].pool.Pool, workers, (len(src)+size-1)/size, func(_ *Worker, i int) error {
+	_ = each(workers, (len(src)+size-1)/size, func(_ *Worker, i int) error {
 		at := i * size
 		filters.Copy(dst[at:], src[at:min(at+size, len(src))])
 		return nil

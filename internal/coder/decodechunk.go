@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // Decode appends the content of the chunk at the start of src to dst. See chunk.Pool.Decode.
@@ -68,7 +67,7 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 		at := r.BlockOffset(k)
 		return whole[at : at+r.BlockLen(k)]
 	}
-	err := sched.Each(&workers[0].pool.Pool, workers, n-pairs, func(w *Worker, i int) error {
+	err := each(workers, n-pairs, func(w *Worker, i int) error {
 		if i < pairs {
 			return w.DecodePair([2][]byte{block(2 * i), block(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
 		}
@@ -102,7 +101,7 @@ func (p *Pool) fill(dst []byte, h *Header, chunk []byte) {
 // fillPieces is fill on up to n workers.
 func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, n int) {
 	workers, uncached := p.getWorkers(n), len(dst) >= uncachedFill
-	_ = sched.Each(&workers[0].pool.Pool, workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
+	_ = each(workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
 		at := i * copySize
 		h.fill(dst[at:min(at+copySize, len(dst))], chunk, at, uncached)
 		return nil

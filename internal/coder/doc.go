@@ -16,6 +16,8 @@
 //	stream                           the streams of a block
 //	special, lazy, reader            special values; the parts of a stored chunk
 //	worker, pool                     state of one goroutine; workers kept between calls
+//	evidence                         how much memory the stored bytes of a chunk justify
+//	locate                           where the blocks of a stored chunk are
 //	decode, open, shuffled, batch    blocks of an opened chunk; streams that are decoded at once
 //	encode, dict                     blocks of a chunk to be written
 //	builder, parallel                the one builder of chunks; blocks that several workers encode for it

@@ -64,15 +64,3 @@ func mayClaim(n, maxBytes int64) bool {
 
 // IsZero reports whether all bytes are zero.
 func IsZero(b []byte) bool { return len(b) == 0 || b[0] == 0 && isRun(b) }
-
-// memory is a chunk in memory.
-type memory []byte
-
-// ReadAt implements io.ReaderAt.
-func (m memory) ReadAt(p []byte, off int64) (int, error) {
-	n := copy(p, m[min(off, int64(len(m))):])
-	if n < len(p) {
-		return n, io.EOF
-	}
-	return n, nil
-}

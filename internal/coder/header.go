@@ -68,8 +68,8 @@ func (h *Header) oldFilters() {
 	}
 }
 
-// check verifies all relations between the sizes of a header, so that later code can rely on them. It is the only place
-// where this package computes with sizes that come from a file.
+// check compares the sizes of a header with each other, so that later sums and products cannot overflow. Positions and
+// sizes of blocks are checked where they are read.
 func (h *Header) check(size int64) error {
 	overhead := h.Overhead()
 	switch {

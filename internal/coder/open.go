@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"bytes"
 	"io"
 	"slices"
 
@@ -112,7 +113,7 @@ func (w *Worker) checkStored(r *Reader) error {
 	}
 	src, off := r.src, r.base
 	if r.mem != nil {
-		src, off = memory(r.mem), 0
+		src, off = bytes.NewReader(r.mem), 0
 	}
 	if !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
 		return headerError(8, errs.ErrTooLarge, "a block of %d bytes, of which too few are stored; MaxBytes in the options may allow it", n)

@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -92,7 +93,7 @@ func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, 
 		return floor, true
 	case limit == 0:
 		if mem != nil {
-			src, off = memory(mem), 0
+			src, off = bytes.NewReader(mem), 0
 		}
 		stored := int64(h.CBytes)
 		if need := (n-1)/MemoryRatio + 1; need <= stored {

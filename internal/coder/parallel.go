@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/goblosc/blosc2/internal/filters"
-	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // parallelBuilder adds blocks that several workers encode in any order. A block gets its position as soon as all blocks
@@ -37,7 +36,7 @@ func (b *builder) encodeParallel() (int, error) {
 	n := b.l.nblocks
 	b.waiting = slices.Grow(b.waiting[:0], n)[:n]
 	g := &parallelBuilder{builder: b}
-	err := sched.Each(&b.workers[0].pool.Pool, b.workers, n, g.encodeBlock)
+	err := each(b.workers, n, g.encodeBlock)
 	if g.mayNotFit {
 		err = g.noRoom
 	}

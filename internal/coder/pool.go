@@ -41,6 +41,11 @@ func (p *Pool) Get() *Worker {
 
 func (p *Pool) newWorker() *Worker { return &Worker{pool: p, o: &p.o, Chunk: -1} }
 
+// each calls f for the numbers below n on workers of one pool. See sched.Each.
+func each(workers []*Worker, n int, f func(w *Worker, k int) error) error {
+	return sched.Each(&workers[0].pool.Pool, workers, n, f)
+}
+
 // Put returns a worker to the pool. The caller must not use it afterwards.
 func (p *Pool) Put(w *Worker) {
 	w.done()

@@ -3,8 +3,6 @@ package coder
 import (
 	"io"
 	"slices"
-
-	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // ReaderAt reads the decoded bytes of one chunk by their offset. See chunk.ReaderAt.
@@ -57,7 +55,7 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if n > 0 {
 		first, last := a.r.blockAt(at), a.r.blockAt(at+n-1)
 		workers := a.pool.getWorkers(last - first + 1)
-		err := sched.Each(&workers[0].pool.Pool, workers, last-first+1, func(w *Worker, k int) error {
+		err := each(workers, last-first+1, func(w *Worker, k int) error {
 			return w.readPart(p[:n], &a.r, first+k, at)
 		})
 		a.pool.putWorkers(workers) // not after a panic: see putWorkers

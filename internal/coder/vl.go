@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/internal/sched"
 )
 
 // EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Pool.EncodeVL.
@@ -61,7 +60,7 @@ func encodeAll(workers []*Worker, n int, f func(w *Worker, k int) error) error {
 	for _, w := range workers {
 		w.out = w.out[:0]
 	}
-	return sched.Each(&workers[0].pool.Pool, workers, n, func(w *Worker, k int) error {
+	return each(workers, n, func(w *Worker, k int) error {
 		at := len(w.out)
 		err := f(w, k)
 		first.blocks[k] = w.out[at:]

@@ -111,7 +111,7 @@ func pipelines(typeSize int, g Goal) [][]coder.Filter {
 }
 
 // splits returns the other split modes that are tried with parameters. Only whole blocks show what they gain.
-func splits(p coder.Params, g Goal) []coder.SplitMode {
+func splits(p coder.Params) []coder.SplitMode {
 	const most = 16 // streams of an automatic split
 	if len(p.Filters) == 0 || p.Filters[0] != coder.Shuffle || p.TypeSize < 2 || p.TypeSize > most {
 		return nil

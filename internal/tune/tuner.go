@@ -233,7 +233,7 @@ func (t *Tuner) finalists() (list []coder.Params, times []float64) {
 		if i == 0 && t.goal == Balanced {
 			add(t.defaults(), r)
 		}
-		for _, p.Split = range splits(p, t.goal) {
+		for _, p.Split = range splits(p) {
 			add(p, r)
 		}
 	}

@@ -53,13 +53,12 @@ func (b *block) literal(c byte) bool {
 	return b.count == maxSymbols
 }
 
-// match adds a match to the block and reports whether it is full.
-func (b *block) match(length, distance int) bool {
+// match adds a match to the block.
+func (b *block) match(length, distance int) {
 	b.symbols[b.count] = uint32(length-minMatch) | uint32(distance)<<16
 	b.literalFreqs[lengthSymbols[length-minMatch]]++
 	b.distanceFreqs[distanceSymbol(distance)]++
 	b.count++
-	return b.count == maxSymbols
 }
 
 // Symbols of lengths, indexed by the length less 3; the first length of each symbol, less 3; and the number of bits
