@@ -19,12 +19,13 @@ type dirFile struct {
 	gate   chan struct{} // held while the file is opened
 
 	// Guarded by the lock of the Dir. Users may read obj.
-	id    *identity     // nil until it is known
-	obj   *Object       // nil if it is not open
-	users int           // calls that use the file
-	first *segment      // the bytes of the first request, as long as there are users
-	whole bool          // the server has sent the whole file in place of a range
-	elem  *list.Element // in Dir.idle
+	id      *identity     // nil until it is known
+	settled bool          // see version.settled
+	obj     *Object       // nil if it is not open
+	users   int           // calls that use the file
+	first   *segment      // the bytes of the first request, as long as there are users
+	whole   bool          // the server has sent the whole file in place of a range
+	elem    *list.Element // in Dir.idle
 }
 
 // use returns the file of ranges, open. The caller must call unuse.
@@ -117,7 +118,7 @@ func (d *Dir) open(ctx context.Context, f *dirFile, g *fileRanges) error {
 	}
 	opened = true
 	id := obj.id
-	f.obj, f.id, f.first, f.whole = obj, &id, first, whole
+	f.obj, f.id, f.settled, f.first, f.whole = obj, &id, obj.settled, first, whole
 	return nil
 }
 
@@ -125,11 +126,11 @@ func (d *Dir) open(ctx context.Context, f *dirFile, g *fileRanges) error {
 // it returns.
 func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRanges) (first *segment, whole bool, err error) {
 	var disk *diskCache
-	if d.index.disk != nil && d.index.id.named() {
+	if d.index.disk != nil {
 		disk = d.index.disk.forKey(obj.c.key)
 	}
 	if f.id != nil && !f.whole {
-		obj.start(&opened{id: *f.id, settled: true}, disk)
+		obj.start(&opened{id: *f.id, settled: f.settled}, disk)
 		return nil, false, nil
 	}
 	if disk != nil && f.id == nil && obj.startCached(disk) {
@@ -168,7 +169,7 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 	case len(p.data) > 0:
 		first = obj.table.add(p.off, p.data)
 	}
-	if obj.disk != nil && p.id.named() && p.settled && !whole {
+	if obj.disk != nil && !whole {
 		obj.disk.putEntry(o)
 		obj.disk.put(p.data, p.off)
 	}

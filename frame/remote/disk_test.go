@@ -272,3 +272,70 @@ func TestDiskShared(t *testing.T) {
 		t.Errorf("%d reads of one version, %d of objects that changed", good, changed)
 	}
 }
+
+// TestDiskUnsettled replaces objects whose version the server does not name, or which were changed in the same second.
+// They must not be cached.
+func TestDiskUnsettled(t *testing.T) {
+	for _, name := range []string{"unversioned", "same second"} {
+		t.Run(name, func(t *testing.T) {
+			s := newServer(t, randomBytes(700_000))
+			s.etag = ""
+			now := time.Now().UTC()
+			o := diskOptions(t.TempDir())
+			o.Unversioned = name == "unversioned"
+			s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+				if !o.Unversioned {
+					w.Header().Set("Last-Modified", now.Format(http.TimeFormat))
+					w.Header().Set("Date", now.Format(http.TimeFormat))
+				}
+				return false
+			})
+			obj := openServer(t, s, o)
+			checkReads(t, obj, s.data)
+			settle(t, obj)
+			if files, _ := os.ReadDir(o.Dir); len(files) > 0 {
+				t.Errorf("%d files are cached", len(files))
+			}
+			s.mu.Lock()
+			s.data = bytes.Repeat([]byte("new data"), 700_000/8)
+			s.mu.Unlock()
+			obj = openServer(t, s, o)
+			checkReads(t, obj, s.data)
+			settle(t, obj)
+		})
+	}
+}
+
+// TestDirUnsettled reads a chunk file that was changed in the same second, twice, with an Object for each read. It must
+// not be cached.
+func TestDirUnsettled(t *testing.T) {
+	s := newServer(t, randomBytes(500_000))
+	now := time.Now().UTC().Format(http.TimeFormat)
+	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, indexName) {
+			w.Header().Del("ETag")
+			w.Header().Set("Last-Modified", now)
+			w.Header().Set("Date", now)
+		}
+		return false
+	})
+	o := diskOptions(t.TempDir())
+	d, err := OpenDir(t.Context(), s.URL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	for range 2 {
+		p := make([]byte, 100_000)
+		if _, err := d.ReadAtContext(t.Context(), p, d.ChunkOffset(0)+100_000); err != nil || !bytes.Equal(p, s.data[100_000:200_000]) {
+			t.Fatalf("wrong bytes: %v", err)
+		}
+		f := d.files[0]
+		d.idle.Remove(f.elem) // as after reads of many other files
+		settle(t, f.obj)
+		f.obj, f.elem = nil, nil
+	}
+	if files, _ := os.ReadDir(o.Dir); len(files) != 1 {
+		t.Errorf("%d files are cached, want that of the index", len(files))
+	}
+}

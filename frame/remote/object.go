@@ -25,7 +25,8 @@ type Object struct {
 	disk   *diskObject // or nil
 	closer io.Closer   // the Getter, or nil
 
-	opened bool // Open has succeeded
+	opened  bool // Open has succeeded
+	settled bool // see version.settled
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -114,7 +115,7 @@ func (obj *Object) open(ctx context.Context) error {
 		}
 	}
 	defer func() {
-		if disk != nil && !obj.opened { // or code of the user has panicked
+		if disk != nil && obj.disk == nil { // or code of the user has panicked
 			disk.close()
 		}
 	}()
@@ -123,7 +124,7 @@ func (obj *Object) open(ctx context.Context) error {
 		return err
 	}
 	obj.start(e, disk)
-	if obj.disk != nil && e.id.named() && e.settled {
+	if obj.disk != nil {
 		obj.disk.putEntry(e)
 	}
 	return nil
@@ -144,13 +145,14 @@ func (obj *Object) startCached(disk *diskCache) bool {
 	return true
 }
 
-// start sets the version of the object, and the bytes that opening has read. disk may be nil.
+// start sets the version of the object, and the bytes that opening has read. disk may be nil. It is used only for a
+// version that no other content of the object can have.
 func (obj *Object) start(e *opened, disk *diskCache) {
-	obj.id, obj.opened = e.id, true
+	obj.id, obj.settled, obj.opened = e.id, e.settled, true
 	for _, p := range e.parts {
 		obj.table.pin(p.off, p.data)
 	}
-	if disk != nil {
+	if disk != nil && e.id.named() && e.settled {
 		obj.disk = disk.object(e)
 	}
 }
