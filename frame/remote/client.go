@@ -201,10 +201,8 @@ func (c *client) send(ctx context.Context, ranges string, id *identity) (*http.R
 
 // target returns where to send a request.
 func (c *client) target() *target {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.direct != nil {
-		return c.direct
+	if to := c.redirect(); to != nil {
+		return to
 	}
 	h := c.o.Header
 	if h == nil {
@@ -228,13 +226,20 @@ func (c *client) follow(resp *http.Response) {
 	c.direct = &target{resp.Request.URL.String(), h}
 }
 
-// forget reports whether requests went to where redirects led, and makes later requests start from the URL again.
-func (c *client) forget() bool {
+// redirect returns where redirects have led, or nil.
+func (c *client) redirect() *target {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	had := c.direct != nil
-	c.direct = nil
-	return had
+	return c.direct
+}
+
+// forget makes later requests start from the URL again, unless redirects have led to another target than from since.
+func (c *client) forget(from *target) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.direct == from {
+		c.direct = nil
+	}
 }
 
 // check returns the answer that a response holds, without its body.

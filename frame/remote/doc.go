@@ -59,6 +59,9 @@
 // nothing arrives for Options.Stall. A body that broke off is continued. Waits double from 100 ms and follow
 // Retry-After. They end with the context of the read.
 //
+// Requests after the first go to where redirects have led. If a request fails there, the next one starts from the URL
+// again, because a signed URL may have expired, or a mirror be down.
+//
 // # Caches
 //
 // Options.Cache keeps received bytes in memory. It saves requests if bytes are read again. The cache of package frame

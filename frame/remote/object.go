@@ -229,8 +229,9 @@ func (obj *Object) Gap() int64 {
 	return m.GapLen()
 }
 
-// Refresh asks the server whether the object is still the version that was opened, with one request. If it is not,
-// Refresh and all later reads return ErrChanged: open the object again. Frame.Refresh of package frame calls Refresh.
+// Refresh asks the server whether the object is still the version that was opened, with one request to the URL, which
+// follows redirects again. If it is not, Refresh and all later reads return ErrChanged: open the object again.
+// Frame.Refresh of package frame calls Refresh.
 func (obj *Object) Refresh(ctx context.Context) error {
 	ctx = task.Context(ctx)
 	if err := obj.failed(ctx); err != nil || obj.id.Size == 0 {
@@ -239,6 +240,7 @@ func (obj *Object) Refresh(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(obj.ctx, cancel)()
+	obj.c.forget(obj.c.redirect()) // the URL may lead to another version
 	err := obj.verify(ctx)
 	if err != nil && obj.ctx.Err() != nil {
 		return errs.ErrClosed

@@ -115,67 +115,6 @@ func TestReadAt(t *testing.T) {
 	}
 }
 
-// TestRedirect follows redirects to another host, once.
-func TestRedirect(t *testing.T) {
-	data := randomBytes(300_000)
-	var mu sync.Mutex
-	var seen []http.Header
-	target := newServer(t, data)
-	target.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
-		mu.Lock()
-		seen = append(seen, r.Header.Clone())
-		mu.Unlock()
-		if strings.Contains(r.URL.RawQuery, "expired") {
-			w.WriteHeader(http.StatusForbidden)
-			return true
-		}
-		return false
-	})
-	var hops int
-	expired := ""
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		hops++
-		if r.Header.Get("Authorization") != "secret" || r.Header.Get("X-Mine") != "1" {
-			t.Errorf("header %v", r.Header)
-		}
-		http.Redirect(w, r, strings.Replace(target.URL, "127.0.0.1", "localhost", 1)+"/x?"+expired, http.StatusTemporaryRedirect)
-	}))
-	defer front.Close()
-	o := quick()
-	o.Header = http.Header{"Authorization": {"secret"}, "X-Mine": {"1"}}
-	obj, err := Open(t.Context(), front.URL, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer obj.Close()
-	readAll(t, obj, data, []Range{{Off: 100_000, Len: 10}, {Off: 150_000, Len: 10}})
-	mu.Lock()
-	if hops > 2 { // the first requests are in flight at the same time
-		t.Errorf("%d redirects, want at most 2", hops)
-	}
-	hops = 0
-	for _, h := range seen {
-		if h.Get("Authorization") != "" || h.Get("X-Mine") != "1" || h.Get("Range") == "" || h.Get("Accept-Encoding") != "identity" {
-			t.Errorf("header %v", h)
-		}
-	}
-	expired = "new"
-	mu.Unlock()
-
-	// The target expires: the next request starts from the URL again.
-	obj.c.mu.Lock()
-	obj.c.direct.url += "expired"
-	obj.c.mu.Unlock()
-	readAll(t, obj, data, []Range{{Off: 120_000, Len: 10}})
-	mu.Lock()
-	if hops != 1 {
-		t.Errorf("%d redirects after the target has expired, want 1", hops)
-	}
-	mu.Unlock()
-}
-
 // TestBrowser reads without suffix ranges and conditions, as a browser must.
 func TestBrowser(t *testing.T) {
 	data := randomBytes(300_000)

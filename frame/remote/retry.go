@@ -93,16 +93,18 @@ type attempt func(ctx context.Context, alive func()) (n int64, status int, err e
 
 // do makes a request for bytes at off until it succeeds, fails for good or has used up its repetitions.
 func (c *client) do(ctx context.Context, off int64, try attempt) error {
-	redirected := true
+	again := false // the request has started from the URL again
 	for i := 0; ; i++ {
-		err := c.once(ctx, off, try)
+		from, err := c.once(ctx, off, try)
+		if err == nil || ctx.Err() != nil {
+			return err
+		}
+		c.forget(from) // it may have expired, or be down
 		var e *Error
 		var t *temporary
 		switch {
-		case err == nil || ctx.Err() != nil:
-			return err
-		case errors.As(err, &e) && e.Status/100 == 4 && !errors.As(err, &t) && redirected && c.forget():
-			redirected = false // the place that redirects led to may have expired
+		case errors.As(err, &e) && e.Status/100 == 4 && !errors.As(err, &t) && from != nil && !again:
+			again = true
 			i--
 			continue
 		case !errors.As(err, &t):
@@ -120,24 +122,26 @@ func (c *client) do(ctx context.Context, off int64, try attempt) error {
 	}
 }
 
-// once makes one attempt when a slot is free.
-func (c *client) once(ctx context.Context, off int64, try attempt) error {
+// once makes one attempt when a slot is free. It returns where earlier redirects have led, which gets the request, or
+// nil.
+func (c *client) once(ctx context.Context, off int64, try attempt) (from *target, err error) {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
 	defer func() { <-c.slots }()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(c.o.Stall, func() { cancel(errStalled) })
 	defer timer.Stop()
+	from = c.redirect()
 	start := time.Now()
 	n, status, err := try(ctx, func() { timer.Reset(c.o.Stall) })
 	if c.o.Trace != nil {
 		c.o.Trace(Event{Kind: Request, Off: off, Len: n, Status: status, Err: err, Duration: time.Since(start)})
 	}
-	return err
+	return from, err
 }
 
 // backoff returns the wait before repetition i: random, between half of and all of a time that doubles.

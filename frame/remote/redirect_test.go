@@ -1,0 +1,197 @@
+package remote
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// TestRedirect follows redirects to another host, once.
+func TestRedirect(t *testing.T) {
+	data := randomBytes(300_000)
+	var mu sync.Mutex
+	var seen []http.Header
+	target := newServer(t, data)
+	target.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		seen = append(seen, r.Header.Clone())
+		mu.Unlock()
+		if strings.Contains(r.URL.RawQuery, "expired") {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}
+		return false
+	})
+	var hops int
+	expired := ""
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		hops++
+		if r.Header.Get("Authorization") != "secret" || r.Header.Get("X-Mine") != "1" {
+			t.Errorf("header %v", r.Header)
+		}
+		http.Redirect(w, r, strings.Replace(target.URL, "127.0.0.1", "localhost", 1)+"/x?"+expired, http.StatusTemporaryRedirect)
+	}))
+	defer front.Close()
+	o := quick()
+	o.Header = http.Header{"Authorization": {"secret"}, "X-Mine": {"1"}}
+	obj, err := Open(t.Context(), front.URL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer obj.Close()
+	readAll(t, obj, data, []Range{{Off: 100_000, Len: 10}, {Off: 150_000, Len: 10}})
+	mu.Lock()
+	if hops > 2 { // the first requests are in flight at the same time
+		t.Errorf("%d redirects, want at most 2", hops)
+	}
+	hops = 0
+	for _, h := range seen {
+		if h.Get("Authorization") != "" || h.Get("X-Mine") != "1" || h.Get("Range") == "" || h.Get("Accept-Encoding") != "identity" {
+			t.Errorf("header %v", h)
+		}
+	}
+	expired = "new"
+	mu.Unlock()
+
+	// The target expires: the next request starts from the URL again.
+	obj.c.mu.Lock()
+	obj.c.direct.url += "expired"
+	obj.c.mu.Unlock()
+	readAll(t, obj, data, []Range{{Off: 120_000, Len: 10}})
+	mu.Lock()
+	if hops != 1 {
+		t.Errorf("%d redirects after the target has expired, want 1", hops)
+	}
+	mu.Unlock()
+}
+
+// signer redirects to URLs of a server that expire.
+type signer struct {
+	*server
+	front *httptest.Server
+	valid atomic.Int64 // the signature that the server accepts
+}
+
+// newSigner starts the servers.
+func newSigner(t *testing.T, data []byte) *signer {
+	s := &signer{server: newServer(t, data)}
+	s.front = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, fmt.Sprintf("%s/?%d", s.URL, s.valid.Load()), http.StatusTemporaryRedirect)
+	}))
+	t.Cleanup(s.front.Close)
+	return s
+}
+
+// expire makes URLs expire. Requests with an expired URL are answered when n of them have arrived.
+func (s *signer) expire(n int) {
+	s.valid.Add(1)
+	var arrived atomic.Int64
+	all := make(chan struct{})
+	s.set(func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.RawQuery == fmt.Sprint(s.valid.Load()) {
+			return false
+		}
+		if arrived.Add(1) == int64(n) {
+			close(all)
+		}
+		select {
+		case <-all:
+		case <-r.Context().Done():
+		}
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	})
+}
+
+// TestRedirectExpires lets a signed URL expire while several requests are in flight.
+func TestRedirectExpires(t *testing.T) {
+	data := randomBytes(2_000_000)
+	s := newSigner(t, data)
+	obj, err := Open(t.Context(), s.front.URL, quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer obj.Close()
+	for round := range int64(3) {
+		const reads = 8
+		s.expire(reads)
+		var all sync.WaitGroup
+		for i := range int64(reads) {
+			all.Go(func() {
+				p, off := make([]byte, 10), 100_000+(round*reads+i)*50_000
+				if _, err := obj.ReadAt(p, off); err != nil || !bytes.Equal(p, data[off:off+10]) {
+					t.Errorf("round %d, read %d: %v", round, i, err)
+				}
+			})
+		}
+		all.Wait()
+	}
+}
+
+// TestRedirectDown stops the server that redirects led to. The URL leads to another one then.
+func TestRedirectDown(t *testing.T) {
+	for _, retries := range []int{1, -1} {
+		data := randomBytes(300_000)
+		first, second := newServer(t, data), newServer(t, data)
+		var to atomic.Value
+		to.Store(first.URL)
+		front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, to.Load().(string), http.StatusFound)
+		}))
+		defer front.Close()
+		o := quick()
+		o.Retries = retries
+		obj, err := Open(t.Context(), front.URL, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer obj.Close()
+		to.Store(second.URL)
+		first.CloseClientConnections()
+		first.Close()
+		p := make([]byte, 10)
+		if _, err := obj.ReadAt(p, 100_000); (err != nil) != (retries < 0) {
+			t.Errorf("%d retries: %v", retries, err)
+		}
+		if _, err := obj.ReadAt(p, 150_000); err != nil {
+			t.Errorf("%d retries, second read: %v", retries, err)
+		}
+	}
+}
+
+// TestRedirectRefresh changes where the URL of the newest version leads to.
+func TestRedirectRefresh(t *testing.T) {
+	s := newServer(t, randomBytes(300_000))
+	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("ETag", fmt.Sprintf("%q", r.URL.Path))
+		return false
+	})
+	var newest atomic.Int64
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, fmt.Sprintf("%s/%d", s.URL, newest.Load()), http.StatusFound)
+	}))
+	defer front.Close()
+	obj, err := Open(t.Context(), front.URL, quick())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer obj.Close()
+	if err := obj.Refresh(t.Context()); err != nil {
+		t.Errorf("the same version: %v", err)
+	}
+	newest.Add(1)
+	if _, err := obj.ReadAt(make([]byte, 10), 100_000); err != nil {
+		t.Errorf("the version that was opened: %v", err)
+	}
+	if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
+		t.Errorf("another version: %v, want ErrChanged", err)
+	}
+}
