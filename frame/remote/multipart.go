@@ -102,13 +102,15 @@ func (c *client) several(ctx context.Context, pieces []piece, id *identity, aliv
 // askSeveral sends a request for several ranges and checks the header of the answer. limit is the number of bytes in
 // the parts.
 func (c *client) askSeveral(ctx context.Context, ranges string, id *identity, alive func(), limit int64) (*answer, *multipart.Reader, error) {
+	from := c.redirect()
 	resp, err := c.send(ctx, ranges, id)
 	if err != nil {
 		return nil, nil, err
 	}
 	if resp.StatusCode != http.StatusPartialContent {
 		a, err := c.check(resp, wish{0, 1}, id)
-		if errors.Is(err, ErrChanged) || errors.As(err, new(*temporary)) {
+		expired := from != nil && resp.StatusCode/100 == 4 && resp.StatusCode != http.StatusRequestedRangeNotSatisfiable
+		if errors.Is(err, ErrChanged) || errors.As(err, new(*temporary)) || expired {
 			discard(resp)
 			return nil, nil, err
 		}

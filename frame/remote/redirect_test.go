@@ -136,6 +136,30 @@ func TestRedirectExpires(t *testing.T) {
 	}
 }
 
+// TestRedirectExpiresMultipart lets a signed URL expire. Requests for several ranges go on.
+func TestRedirectExpiresMultipart(t *testing.T) {
+	data := randomBytes(2_000_000)
+	s := newSigner(t, data)
+	o := quick()
+	o.Multipart, o.Requests, o.Gap = true, 1, -1
+	obj, err := Open(t.Context(), s.front.URL, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer obj.Close()
+	for round := range int64(3) {
+		s.expire(1)
+		var want []Range
+		for i := range int64(10) {
+			want = append(want, Range{Off: 100_000 + (round*10+i)*50_000, Len: 10})
+		}
+		readAll(t, obj, data, want)
+		if n := s.requests.Load(); n != 2 {
+			t.Errorf("round %d: %d requests, want one for the expired URL and one for all ranges", round, n)
+		}
+	}
+}
+
 // TestRedirectDown stops the server that redirects led to. The URL leads to another one then.
 func TestRedirectDown(t *testing.T) {
 	for _, retries := range []int{1, -1} {
