@@ -88,6 +88,9 @@ func (w wish) header() string {
 // errNoRange is returned by ask if the server has no such range, or no suffix ranges.
 var errNoRange = errors.New("the server refuses the range")
 
+// errWhole is returned by ask if the server sends the whole object, in the version that is open.
+var errWhole = unsupported("the server no longer answers with the range asked for")
+
 // answer is a checked answer, of which only the header has been read.
 type answer struct {
 	id      identity // the size is -1 if it is unknown, which can be only if whole is set
@@ -296,7 +299,10 @@ func (a *answer) checkWhole(resp *http.Response, id *identity) error {
 	if !id.same(a.id.version) || a.n >= 0 && a.n != id.Size {
 		return id.check(a.id)
 	}
-	return unsupported("the server no longer answers with the range asked for")
+	if a.n < 0 && !id.named() {
+		return unsupported("the server no longer answers with the range asked for, and names neither a version nor a size")
+	}
+	return errWhole
 }
 
 // checkPart checks an answer of a range.
