@@ -120,6 +120,18 @@ func TestGetterFaults(t *testing.T) {
 				return io.MultiReader(bytes.NewReader(b[:len(b)/2]), iotest.ErrReader(failed))
 			}
 		}, nil},
+		{"broken after the last byte", func(g *memoryGetter) { // read again
+			first := len(g.got) + 1
+			g.body = func(n int, b []byte) io.Reader {
+				if n > first {
+					return bytes.NewReader(b)
+				}
+				return io.MultiReader(bytes.NewReader(make([]byte, len(b))), iotest.ErrReader(failed))
+			}
+		}, nil},
+		{"always broken after the last byte", func(g *memoryGetter) {
+			g.body = func(_ int, b []byte) io.Reader { return io.MultiReader(bytes.NewReader(b), iotest.ErrReader(failed)) }
+		}, failed},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			g := &memoryGetter{data: data, version: "1"}

@@ -162,12 +162,15 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// read fills buf with the bytes at off. An attempt continues where the one before broke off.
+// read fills buf with the bytes at off. An attempt continues where the one before broke off. If there is an error after
+// the last byte, such as a wrong checksum, the next attempt reads all bytes again.
 func (c *client) read(ctx context.Context, buf []byte, off int64, id *identity) error {
 	done := int64(0)
 	return c.do(ctx, off, func(ctx context.Context, alive func()) (int64, int, error) {
 		n, status, err := c.one(ctx, buf[done:], off+done, id, alive)
-		done += n
+		if done += n; done == int64(len(buf)) {
+			done = 0
+		}
 		return n, status, err
 	})
 }
