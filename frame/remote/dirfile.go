@@ -139,7 +139,11 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(d.index.ctx, cancel)()
-	p, err := obj.c.first(ctx, firstWish(obj, g))
+	w := firstWish(obj, g)
+	p, err := obj.c.first(ctx, w)
+	if w.off > 0 && (errors.Is(err, errNoRange) || errors.Is(err, ErrBounds)) { // the file may end before that
+		p, err = obj.c.first(ctx, wish{0, 1})
+	}
 	if err == nil && f.id != nil {
 		if err = f.id.check(p.id); err != nil {
 			err = &Error{URL: obj.c.name, Err: err}

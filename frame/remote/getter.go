@@ -9,7 +9,8 @@ import (
 // goroutines call Get at the same time. If a Getter is an io.Closer, the Object closes it.
 type Getter interface {
 	// Get requests the n bytes at off, or those up to the end of the object, or its last n bytes if off is negative. If
-	// the store has no requests for the last bytes, Get returns errors.ErrUnsupported. n is greater than 0.
+	// the store has no requests for the last bytes, Get returns errors.ErrUnsupported. n is greater than 0. If off is
+	// greater than 0 and the object has no byte at off, Get returns ErrBounds.
 	//
 	// version is the version to be read, or "" if the object is being opened. Get should ask the store to answer only
 	// if the object still has that version. It returns ErrChanged if it has another one. The Object also compares each

@@ -23,6 +23,7 @@ type memoryGetter struct {
 	data     []byte
 	version  string
 	noSuffix bool
+	strict   bool                            // returns ErrBounds
 	body     func(n int, b []byte) io.Reader // of request n
 	err      error
 	got      []string // off+n:version
@@ -45,6 +46,9 @@ func (g *memoryGetter) Get(ctx context.Context, off, n int64, version string) (*
 		return &Answer{Version: g.version}, nil
 	case off < 0:
 		off = max(size-n, 0)
+	}
+	if off >= size && g.strict {
+		return nil, ErrBounds
 	}
 	b := g.data[min(off, size):min(off+n, size)]
 	body := io.Reader(bytes.NewReader(b))
@@ -218,5 +222,36 @@ func TestDirGetterFails(t *testing.T) {
 	}
 	if n := g.closed.Load(); n != 1 {
 		t.Errorf("closed %d times", n)
+	}
+}
+
+// TestDirPastEnd begins to read a chunk file after its end.
+func TestDirPastEnd(t *testing.T) {
+	data := randomBytes(100_000)
+	s := newServer(t, data)
+	for name, open := range map[string]func() (*Dir, error){
+		"server":      func() (*Dir, error) { return OpenDir(t.Context(), s.URL, quick()) },
+		"server, Dir": func() (*Dir, error) { return OpenDir(t.Context(), s.URL, diskOptions(t.TempDir())) },
+		"no bytes": func() (*Dir, error) {
+			return OpenDirGetter(t.Context(), "d", func(string) Getter { return &memoryGetter{data: data, version: "1"} }, nil)
+		},
+		"ErrBounds": func() (*Dir, error) {
+			return OpenDirGetter(t.Context(), "d", func(string) Getter { return &memoryGetter{data: data, version: "1", strict: true} }, nil)
+		},
+	} {
+		d, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := make([]byte, 1000)
+		for _, off := range []int64{100_000, 300_000, 100_000} {
+			if n, err := d.ReadAtContext(t.Context(), p, d.ChunkOffset(5)+off); n != 0 || err != io.EOF {
+				t.Errorf("%s: read at %d: %d bytes, %v, want EOF", name, off, n, err)
+			}
+		}
+		if _, err := d.ReadAtContext(t.Context(), p, d.ChunkOffset(5)+50_000); err != nil || !bytes.Equal(p, data[50_000:51_000]) {
+			t.Errorf("%s: %v", name, err)
+		}
+		d.Close()
 	}
 }
