@@ -38,8 +38,11 @@ func (x *object) Get(ctx context.Context, off, n int64, version string) (*remote
 	case err == nil:
 		return a, nil
 	case x.b.driver.Status(err) == http.StatusRequestedRangeNotSatisfiable:
-		if opened {
+		switch {
+		case opened:
 			return nil, fmt.Errorf("%w: %w", err, frame.ErrChanged)
+		case off > 0:
+			return nil, fmt.Errorf("%w: %w", err, frame.ErrBounds)
 		}
 		return &remote.Answer{}, nil // it has no byte at 0, or no last byte
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"math"
 	"net/http"
@@ -276,6 +277,26 @@ func TestOpenFaults(t *testing.T) {
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "wrong")
 	if _, err := s3.Open(t.Context(), s.object("a"), nil); !errors.Is(err, fs.ErrPermission) {
 		t.Errorf("access denied: %v", err)
+	}
+}
+
+// TestDirPastEnd begins to read a chunk of a directory after its end, and then reads the chunk.
+func TestDirPastEnd(t *testing.T) {
+	s := start(t)
+	data := noiseBytes(5000)
+	s.put(t, "d/chunks.b2frame", make([]byte, 1000))
+	s.put(t, "d/00000000.chunk", data)
+	d, err := s.bucket(t).OpenDir(t.Context(), "d", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	p := make([]byte, 10)
+	if n, err := d.ReadAtContext(t.Context(), p, d.ChunkOffset(0)+6000); n != 0 || err != io.EOF {
+		t.Errorf("after the end: %d bytes, %v, want EOF", n, err)
+	}
+	if _, err := d.ReadAtContext(t.Context(), p, d.ChunkOffset(0)); err != nil || !bytes.Equal(p, data[:10]) {
+		t.Errorf("at the start: %v", err)
 	}
 }
 
