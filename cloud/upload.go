@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,7 +25,7 @@ type Uploader interface {
 type Upload interface {
 	// Part uploads the part with a number from 1 up. It does not retain data.
 	Part(ctx context.Context, number int, data []byte) error
-	// Complete makes the object of all parts. No other call follows.
+	// Complete makes the object of all parts. If it fails, Abort follows, and otherwise no call.
 	Complete(ctx context.Context) error
 	// Abort discards all parts. Calls of Part have returned, but after the end of their context parts may still arrive.
 	Abort(ctx context.Context) error
@@ -86,7 +87,11 @@ func (w *upload) run(fill func() error) (err error) {
 		if err := w.free(int64(len(w.first))); err != nil {
 			return err
 		}
-		return w.wrap(w.b.WriteAll(w.ctx, w.key, w.first, &blob.WriterOptions{ContentType: contentType, IfNotExist: !w.o.Overwrite}))
+		err := w.wrap(w.b.WriteAll(w.ctx, w.key, w.first, &blob.WriterOptions{ContentType: contentType, IfNotExist: !w.o.Overwrite}))
+		if errors.Is(err, fs.ErrExist) && w.stored() {
+			return nil
+		}
+		return err
 	}
 	if err := w.send(); err != nil {
 		return err
@@ -103,6 +108,13 @@ func (w *upload) run(fill func() error) (err error) {
 	}
 	complete = true
 	return nil
+}
+
+// stored reports whether the object has the bytes of the first part. If the answer to a request is lost, the library of
+// the store repeats the request, which then finds the object that it has written.
+func (w *upload) stored() bool {
+	data, size, err := (&objects{b: w.b}).Get(w.ctx, w.key, int64(len(w.first)))
+	return err == nil && size == int64(len(w.first)) && bytes.Equal(data, w.first)
 }
 
 // wrap returns an error of the store with its common value.

@@ -21,7 +21,8 @@ type Saver interface {
 
 // WriteOptions are the settings for writing an object. A nil *WriteOptions and zero fields are the defaults.
 type WriteOptions struct {
-	// Overwrite replaces an existing object. Otherwise writing it returns fs.ErrExist.
+	// Overwrite replaces an existing object. Otherwise writing it returns fs.ErrExist. With S3, writing returns nil if
+	// the object of one part already has these bytes, because the request may have been repeated.
 	Overwrite bool
 	// PartSize is the size of a part of an upload in bytes, at least 5 MiB; 0 = 16 MiB. Amazon S3 has at most 10000
 	// parts in an object.

@@ -311,3 +311,36 @@ func TestWriteFaults(t *testing.T) {
 		}
 	})
 }
+
+// TestWriteAnswerLost loses the answer to the request that makes an object. The SDK repeats it, and the object exists.
+func TestWriteAnswerLost(t *testing.T) {
+	s := start(t)
+	b := s.bucket(t)
+	const n = 14 << 20
+	for _, size := range []int{1000, n} {
+		b.Delete(t.Context(), "a")
+		var lost atomic.Bool
+		s.faults(func(w http.ResponseWriter, r *http.Request) bool {
+			q := r.URL.Query()
+			if last := r.Method == http.MethodPost && q.Has("uploadId") || r.Method == http.MethodPut && !q.Has("partNumber"); !last || lost.Swap(true) {
+				return false
+			}
+			r = r.Clone(r.Context()) // the store gets the request, but the client an error
+			r.URL.Scheme, r.URL.Host, r.RequestURI = "http", r.Host, ""
+			resp, err := http.DefaultTransport.RoundTrip(r)
+			if err != nil || resp.StatusCode != http.StatusOK {
+				t.Errorf("%v, %v", resp, err)
+			} else {
+				resp.Body.Close()
+			}
+			w.WriteHeader(http.StatusInternalServerError)
+			return true
+		})
+		err := b.Create(t.Context(), "a", create(t.Context(), size), &cloud.WriteOptions{PartSize: 5 << 20})
+		s.faults(nil)
+		if err != nil || !lost.Load() {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		s.checkStored(t, "a", size)
+	}
+}
