@@ -160,7 +160,8 @@ func split(objectURL string) (bucketURL, key string, err error) {
 	}
 	key = strings.TrimPrefix(u.Path, "/")
 	if u.Host == "" || key == "" || u.Fragment != "" {
-		return "", "", fmt.Errorf("invalid URL: want SCHEME://BUCKET/KEY: %w", frame.ErrParam)
+		u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = "", false, "", ""
+		return "", "", fmt.Errorf("invalid URL %q: want SCHEME://BUCKET/KEY without a fragment: %w", u.Redacted(), frame.ErrParam)
 	}
 	u.Path, u.RawPath = "", ""
 	return u.String(), key, nil

@@ -280,4 +280,8 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%s: %q, %q, %v", c.url, bucket, key, err)
 		}
 	}
+	_, _, err := split("s3://user:secret@b/?token=secret")
+	if text := err.Error(); !strings.Contains(text, `"s3://user:xxxxx@b/"`) || strings.Contains(text, "secret") {
+		t.Errorf("the error should name the URL without secrets: %v", err)
+	}
 }

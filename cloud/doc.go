@@ -1,5 +1,5 @@
 // Package cloud reads and writes frames and arrays in object stores: Amazon S3 and compatible stores, Google Cloud
-// Storage, Azure Blob Storage, and all others that gocloud.dev/blob has a driver for. Four lines open an array:
+// Storage, Azure Blob Storage, and all others that gocloud.dev/blob has a driver for. This opens an array:
 //
 //	src, err := s3.Open(ctx, "s3://bucket/a.b2nd", nil)
 //	if err != nil {
