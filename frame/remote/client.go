@@ -224,6 +224,16 @@ func (c *client) follow(resp *http.Response) {
 	for _, name := range []string{"Range", "If-Match", "If-Unmodified-Since", "Accept-Encoding", "Referer"} {
 		h.Del(name)
 	}
+	if c.http.Jar != nil { // it adds its cookies, after those of Options.Header, to each request
+		own := c.o.Header.Get("Cookie")
+		if sent := h.Get("Cookie"); sent != own && !strings.HasPrefix(sent, own+"; ") {
+			own = "" // which another host must not see
+		}
+		h.Del("Cookie")
+		if own != "" {
+			h.Set("Cookie", own)
+		}
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.direct = &target{resp.Request.URL.String(), h}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -217,5 +219,54 @@ func TestRedirectRefresh(t *testing.T) {
 	}
 	if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
 		t.Errorf("another version: %v, want ErrChanged", err)
+	}
+}
+
+// TestRedirectCookies follows redirects with a jar, whose cookies change with each answer. A cookie of Options.Header is
+// not for another host.
+func TestRedirectCookies(t *testing.T) {
+	for _, other := range []bool{false, true} {
+		data := randomBytes(300_000)
+		var mu sync.Mutex
+		var seen []string
+		target := newServer(t, data)
+		target.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			http.SetCookie(w, &http.Cookie{Name: "n", Value: fmt.Sprint(n), Path: "/"})
+			if r.URL.Path != "/x" {
+				to := target.URL
+				if other {
+					to = strings.Replace(to, "127.0.0.1", "localhost", 1)
+				}
+				http.Redirect(w, r, to+"/x", http.StatusFound)
+				return true
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			seen = append(seen, r.Header.Get("Cookie"))
+			return false
+		})
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := quick()
+		o.Client, o.Small = &http.Client{Jar: jar}, true
+		o.Header = http.Header{"Cookie": {"mine=1"}}
+		obj, err := Open(t.Context(), target.URL, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for off := range int64(3) {
+			readAll(t, obj, data, []Range{{Off: 100_000 + off*30_000, Len: 10}})
+		}
+		obj.Close()
+		o.Client.CloseIdleConnections()
+		want := []string{"mine=1; n=1", "mine=1; n=2", "mine=1; n=3", "mine=1; n=4", "mine=1; n=5"}
+		if other {
+			want = []string{"", "n=2", "n=3", "n=4", "n=5"}
+		}
+		if want = want[:min(len(seen), len(want))]; !slices.Equal(seen, want) || len(seen) < 4 {
+			t.Errorf("another host %v: cookies %q, want %q", other, seen, want)
+		}
 	}
 }
