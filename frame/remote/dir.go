@@ -165,7 +165,7 @@ func (d *Dir) ChunkOffset(n int64) int64 {
 }
 
 // Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Dir any more. A second
-// Close returns fs.ErrClosed.
+// Close does nothing.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	was := d.err
@@ -178,7 +178,7 @@ func (d *Dir) Close() error {
 	}
 	d.mu.Unlock()
 	if errors.Is(was, errs.ErrClosed) {
-		return errs.ErrClosed
+		return nil
 	}
 	var err error
 	for _, obj := range open {

@@ -252,6 +252,10 @@ func TestDirPastEnd(t *testing.T) {
 		if _, err := d.ReadAtContext(t.Context(), p, d.ChunkOffset(5)+50_000); err != nil || !bytes.Equal(p, data[50_000:51_000]) {
 			t.Errorf("%s: %v", name, err)
 		}
-		d.Close()
+		for i := range 2 {
+			if err := d.Close(); err != nil {
+				t.Errorf("%s: Close %d: %v", name, i, err)
+			}
+		}
 	}
 }

@@ -197,14 +197,14 @@ func (obj *Object) Version() string { return obj.id.String() }
 func (obj *Object) String() string { return obj.c.name }
 
 // Close cancels all reads, which return fs.ErrClosed, and waits until no goroutine works for the Object any more. A
-// second Close returns fs.ErrClosed.
+// second Close does nothing.
 func (obj *Object) Close() error {
 	obj.mu.Lock()
 	was := obj.err
 	obj.err = errs.ErrClosed
 	obj.mu.Unlock()
 	if errors.Is(was, errs.ErrClosed) {
-		return errs.ErrClosed
+		return nil
 	}
 	obj.cancel()
 	obj.loads.Wait()
