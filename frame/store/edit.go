@@ -123,8 +123,9 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 //
 // Each edit takes effect completely or not at all, even after a crash. If it returns an error, it may have taken
 // effect. The Store then shows what the files hold, or it rejects edits and Pack until it is opened again. Edit removes
-// the temporary files of interrupted edits. A Store that was opened earlier continues to see the leaves of that time;
-// in a directory, each of them until it is replaced or deleted.
+// the temporary files of interrupted edits. A Store that was opened earlier continues to see the leaves of that time; in
+// a directory, each of them until it is replaced or deleted. Its reads of an embed store return frame.ErrChanged if an
+// edit may have overwritten the bytes: then open the store again.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openEdit(ctx, name, o)
 	if err != nil {
@@ -207,7 +208,13 @@ func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error
 	}
 	old := s.embed
 	s.embed = f
-	s.pool.Store(&pool{f})
+	p, err := newPool(f)
+	if err != nil {
+		old.Close()
+		s.Close()
+		return nil, err
+	}
+	s.pool.Store(p)
 	if err := old.Close(); err != nil {
 		s.Close()
 		return nil, err

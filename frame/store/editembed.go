@@ -42,8 +42,8 @@ func (s *Store) mapWithout(key string) (nodes map[string]map[string]any, had boo
 // putEmbedded appends a frame to the bytes of the embed store and enters it into the map, in one commit. It returns the
 // leaf, which the caller enters into the index.
 func (s *Store) putEmbedded(ctx context.Context, key string, f *frame.Frame) (*leaf, error) {
-	if _, ok := frames.MetaLayer(s.embed, "b2nd"); ok {
-		return nil, faults.Unsupportedf("editing an embed store in an array")
+	if s.pool.Load().array != nil {
+		return nil, errInArray()
 	}
 	content, err := frames.Bytes(ctx, f)
 	if err != nil {
@@ -62,7 +62,6 @@ func (s *Store) putEmbedded(ctx context.Context, key string, f *frame.Frame) (*l
 	if err != nil {
 		return nil, err
 	}
-	s.pool.Store(&pool{s.embed})
 	return &leaf{key: key, off: offset, size: size}, nil
 }
 
@@ -72,12 +71,18 @@ func (s *Store) unmap(ctx context.Context, key string) error {
 	if err != nil || !had {
 		return err
 	}
+	if s.pool.Load().array != nil {
+		return errInArray()
+	}
 	text, err := marshalMap(nodes, s.embed.Info().NBytes)
 	if err != nil {
 		return err
 	}
 	return s.afterCommit(ctx, frames.SetVLMeta(ctx, s.embed, embedLayer, text))
 }
+
+// errInArray returns the error for edits of an embed store in an array.
+func errInArray() error { return faults.Unsupportedf("editing an embed store in an array") }
 
 // afterCommit returns the error of a commit of the embed store. If that left the stored state unknown, the store takes
 // no more edits, because its index may not agree with the files.

@@ -2,11 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // embedNode is a leaf in the map of an embed store.
@@ -22,8 +26,8 @@ type embedMeta struct {
 	Map map[string]embedNode `msgpack:"embed_map"`
 }
 
-// readEmbed adds the leaves of an embed store of stored bytes. The store then owns the frame.
-func (s *Store) readEmbed(f *frame.Frame, stored int64) error {
+// readEmbed adds the leaves of an embed store of stored bytes. The store then owns the frame. head may be nil.
+func (s *Store) readEmbed(f *frame.Frame, head *embedHead, stored int64) error {
 	marked := false
 	for layout, name := range []string{LayoutEmbed: "b2embed", LayoutDict: "b2dict", LayoutTree: "b2tree"} {
 		if _, ok := frames.MetaLayer(f, name); ok {
@@ -41,7 +45,12 @@ func (s *Store) readEmbed(f *frame.Frame, stored int64) error {
 	if n, most := len(nodes)+s.index.len(), s.opts.maxLeaves(); n > most {
 		return faults.TooLargef("%d leaves, more than MaxLeaves allows (%d)", n, most)
 	}
-	size := f.Info().NBytes
+	p, err := newPool(f)
+	if err != nil {
+		return err
+	}
+	p.head = head
+	size := p.Size()
 	for key, n := range nodes {
 		if err := checkKey(key); err != nil {
 			return err
@@ -57,7 +66,7 @@ func (s *Store) readEmbed(f *frame.Frame, stored int64) error {
 		}
 	}
 	s.embed, s.size = f, stored
-	s.pool.Store(&pool{f})
+	s.pool.Store(p)
 	return nil
 }
 
@@ -75,13 +84,118 @@ func readEmbedMap(f *frame.Frame) (map[string]embedNode, error) {
 }
 
 // pool is the decoded bytes of an embed store as a source. Edits only append to them.
-type pool struct{ f *frame.Frame }
-
-func (p *pool) ReadAtContext(ctx context.Context, b []byte, off int64) (int, error) {
-	return p.f.Content(ctx).ReadAt(b, off)
+type pool struct {
+	f     *frame.Frame
+	array *ndarray.Array // the embed store is an array: its frame may have padding between the bytes
+	kept  int64          // bytes in chunks that an edit does not replace: it completes the last chunk
+	head  *embedHead     // nil if no other Store edits the file
 }
 
-func (p *pool) Size() int64 { return p.f.Info().NBytes }
+// newPool returns the pool of an embed store in a frame.
+func newPool(f *frame.Frame) (*pool, error) {
+	info := f.Info()
+	p := &pool{f: f}
+	if _, ok := frames.MetaLayer(f, "b2nd"); ok {
+		var err error
+		if p.array, err = ndarray.OpenFrame(f); err != nil {
+			return nil, err
+		}
+		if d := p.array.DType(); d.Size != 1 || len(p.array.Shape()) != 1 {
+			return nil, faults.Corruptf("an embed store in an array of dtype %s and shape %v", d, p.array.Shape())
+		}
+	} else if size := int64(info.ChunkSize); size > 0 {
+		p.kept = info.NBytes - info.NBytes%size
+	}
+	return p, nil
+}
+
+func (p *pool) ReadAtContext(ctx context.Context, b []byte, off int64) (int, error) {
+	n, err := p.read(ctx, b, off)
+	if p.head != nil && off+int64(len(b)) > p.kept {
+		if headErr := p.head.check(ctx); headErr != nil {
+			return 0, headErr
+		}
+	}
+	return n, err
+}
+
+func (p *pool) read(ctx context.Context, b []byte, off int64) (int, error) {
+	if p.array == nil {
+		return p.f.Content(ctx).ReadAt(b, off)
+	}
+	size := p.Size()
+	if off < 0 || off >= size {
+		return 0, io.EOF
+	}
+	n := min(int64(len(b)), size-off)
+	if err := p.array.ReadBytes(ctx, b[:n], ndarray.Span(off, off+n)); err != nil {
+		return 0, err
+	}
+	if n < int64(len(b)) {
+		return int(n), io.EOF
+	}
+	return int(n), nil
+}
+
+func (p *pool) Size() int64 {
+	if p.array != nil {
+		return p.array.Shape()[0]
+	}
+	return p.f.Info().NBytes
+}
+
+// embedHead is the fixed part of the header of an embed store, as it was when the store was opened. It has the number
+// of decoded bytes, so each Put of another Store changes it. The Put after that may overwrite the chunk that the first
+// one replaced.
+type embedHead struct {
+	src source.Source
+	b   [87]byte
+}
+
+// openEmbedFrame opens the frame of an embed store. If other Stores may edit its file, it returns its header, too.
+func openEmbedFrame(ctx context.Context, src source.Source, shared bool, o *frame.OpenOptions) (*frame.Frame, *embedHead, error) {
+	if !shared {
+		f, err := frame.OpenSource(ctx, src, o)
+		return f, nil, err
+	}
+	for try := 1; ; try++ {
+		h := &embedHead{src: src}
+		if err := h.read(ctx, h.b[:]); err != nil {
+			return nil, nil, err
+		}
+		f, err := frame.OpenSource(ctx, src, o)
+		if err != nil {
+			return nil, nil, err
+		}
+		if err = h.check(ctx); err == nil {
+			return f, h, nil
+		}
+		f.Close()
+		if try == mostReplaced || !errors.Is(err, frame.ErrChanged) {
+			return nil, nil, err
+		}
+	}
+}
+
+// read reads the header that is stored now. A file with fewer bytes is no frame.
+func (h *embedHead) read(ctx context.Context, b []byte) error {
+	if _, err := h.src.ReadAtContext(ctx, b, 0); err != nil && err != io.EOF {
+		return err
+	}
+	return nil
+}
+
+// check returns frame.ErrChanged if the stored header is another one.
+func (h *embedHead) check(ctx context.Context) error {
+	var now [len(h.b)]byte
+	if err := h.read(ctx, now[:]); err != nil {
+		return err
+	}
+	if now != h.b {
+		return fmt.Errorf("the embed store was edited; open the store again: %w", frame.ErrChanged)
+	}
+	return nil
+}
 
 // embedLayer is the variable-length metalayer with the map of an embed store.
 const embedLayer = "estore_metadata"

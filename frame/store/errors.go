@@ -7,7 +7,8 @@ import (
 )
 
 // Errors. Test with errors.Is. Other errors match fs.ErrNotExist for a key, a group or an attribute that does not
-// exist, fs.ErrClosed after Close, and errors.ErrUnsupported for a leaf whose kind this package knows but cannot read.
+// exist, fs.ErrClosed after Close, errors.ErrUnsupported for a leaf whose kind this package knows but cannot read, and
+// frame.ErrChanged for reads of an embed store that another Store has edited: see Edit.
 var (
 	// ErrFormat is returned for bytes that are not a store, or a leaf that is not of the requested kind.
 	ErrFormat = errs.ErrFormat

@@ -112,7 +112,7 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	s := &Store{opts: o, index: index{leaves: map[string]*leaf{}}}
 	s.files.box = embedFileOnly{closer}
 	fo := o.frames()
-	f, err := frame.OpenSource(ctx, src, &fo)
+	f, head, err := openEmbedFrame(ctx, src, closer != nil, &fo)
 	if errors.Is(err, errs.ErrFormat) {
 		if tail, zipErr := zipdir.LongTail(ctx, src); zipErr != nil {
 			return nil, zipErr
@@ -123,7 +123,7 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readEmbed(f, src.Size()); err != nil {
+	if err := s.readEmbed(f, head, src.Size()); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -220,12 +220,13 @@ func (s *Store) openEmbed(ctx context.Context) error {
 		return err
 	}
 	fo := s.opts.frames()
-	f, err := frame.OpenSource(ctx, file.src, &fo)
+	_, shared := s.files.box.(*directory)
+	f, head, err := openEmbedFrame(ctx, file.src, shared, &fo)
 	if err != nil {
 		file.release()
 		return err
 	}
-	if err := s.readEmbed(f, file.src.Size()); err != nil {
+	if err := s.readEmbed(f, head, file.src.Size()); err != nil {
 		f.Close()
 		file.release()
 		return err
