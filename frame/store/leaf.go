@@ -29,13 +29,22 @@ func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
 		}
 		return nil, errs.ErrNotExist
 	}
+	l, src, err := s.bytesNow(ctx, l)
+	if err != nil {
+		return nil, err
+	}
+	return s.openLeaf(ctx, l, src)
+}
+
+// bytesNow is bytes of a leaf, or of the one that an edit has put in its place. It returns that leaf, too.
+func (s *Store) bytesNow(ctx context.Context, l *leaf) (*leaf, source.Source, error) {
 	for {
 		src, err := s.bytes(ctx, l)
 		if err == nil {
-			return s.openLeaf(ctx, l, src)
+			return l, src, nil
 		}
 		if l = s.moved(l, err); l == nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 }
@@ -136,7 +145,7 @@ func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 	if l == nil {
 		return nil, atKey(key, errs.ErrNotExist)
 	}
-	src, err := s.bytes(ctx, l)
+	l, src, err := s.bytesNow(ctx, l)
 	if err != nil {
 		return nil, atKey(key, err)
 	}
