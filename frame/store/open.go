@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -252,7 +253,7 @@ func (s *Store) Close() error {
 
 // checkGroups returns an error for a store with far more groups than leaves allowed.
 func (s *Store) checkGroups() error {
-	_, err := s.index.groups(4 * s.opts.maxLeaves())
+	_, err := s.index.groups(4 * min(s.opts.maxLeaves(), math.MaxInt/4))
 	return err
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"path/filepath"
 	"testing"
 
@@ -71,5 +72,17 @@ func TestOptions(t *testing.T) {
 		if err := s.Pack(ctx, filepath.Join(t.TempDir(), "s.b2z"), o); !errors.Is(err, ErrParam) {
 			t.Errorf("Pack with %s: error %v, want %v", what, err, ErrParam)
 		}
+	}
+}
+
+// TestMaxLeaves opens a store with the largest limits.
+func TestMaxLeaves(t *testing.T) {
+	for _, most := range []int{math.MaxInt / 4, math.MaxInt/4 + 1, math.MaxInt} {
+		s, err := Open(t.Context(), "../../testdata/stores/tree.b2z", &OpenOptions{MaxLeaves: most})
+		if err != nil {
+			t.Errorf("%d: %v", most, err)
+			continue
+		}
+		s.Close()
 	}
 }
