@@ -222,21 +222,21 @@ func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error
 	return s, nil
 }
 
-// begin starts an edit of a leaf. The caller must call the function it returns.
-func (s *Store) begin(key string) (func(), error) {
+// editing calls do while no other edit runs. Errors have the key.
+func (s *Store) editing(key string, do func() error) error {
 	if s.edit == nil {
-		return nil, fmt.Errorf("%w; open the store with Edit", ErrReadOnly)
+		return atKey(key, fmt.Errorf("%w; open the store with Edit", ErrReadOnly))
 	}
 	s.edit.mu.Lock()
+	defer s.edit.mu.Unlock()
 	err := s.edit.broken
 	if s.closed.Load() {
 		err = errs.ErrClosed
 	}
-	if err != nil {
-		s.edit.mu.Unlock()
-		return nil, err
+	if err == nil {
+		err = do()
 	}
-	return s.edit.mu.Unlock, nil
+	return atKey(key, err)
 }
 
 // Put stores a copy of a frame under a key. It replaces an existing leaf with that key. In a directory store, frames of
@@ -248,21 +248,18 @@ func (s *Store) begin(key string) (func(), error) {
 // those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be replaced one by one.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	key = cleanKey(key)
-	end, err := s.begin(key)
-	if err != nil {
-		return atKey(key, err)
-	}
-	defer end()
-	if err = s.checkTable(key); err == nil {
-		err = s.checkStored(key)
-	}
-	if err == nil && s.isGroupMeta(key) {
-		err = fmt.Errorf("the attributes of a group; SetAttr sets them: %w", ErrParam)
-	}
-	if err == nil {
-		err = s.put(ctx, key, f)
-	}
-	return atKey(key, err)
+	return s.editing(key, func() error {
+		if err := s.checkTable(key); err != nil {
+			return err
+		}
+		if err := s.checkStored(key); err != nil {
+			return err
+		}
+		if s.isGroupMeta(key) {
+			return fmt.Errorf("the attributes of a group; SetAttr sets them: %w", ErrParam)
+		}
+		return s.put(ctx, key, f)
+	})
 }
 
 func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
@@ -400,27 +397,24 @@ func (s *Store) syncDirs(name string) error {
 // is no leaf with that key.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	key = cleanKey(key)
-	end, err := s.begin(key)
-	if err != nil {
-		return atKey(key, err)
-	}
-	defer end()
-	l := s.index.get(key)
-	if l == nil {
-		return atKey(key, errs.ErrNotExist)
-	}
-	if err := s.checkTable(key); err != nil {
-		return atKey(key, err)
-	}
-	// An embedded leaf that a file hides goes first, so that it does not come back.
-	if err := s.unmap(ctx, key); err != nil {
-		return atKey(key, err)
-	}
-	if l.file != "" {
-		return atKey(key, s.removeFile(l, nil))
-	}
-	s.index.set(key, nil)
-	return nil
+	return s.editing(key, func() error {
+		l := s.index.get(key)
+		if l == nil {
+			return errs.ErrNotExist
+		}
+		if err := s.checkTable(key); err != nil {
+			return err
+		}
+		// An embedded leaf that a file hides goes first, so that it does not come back.
+		if err := s.unmap(ctx, key); err != nil {
+			return err
+		}
+		if l.file != "" {
+			return s.removeFile(l, nil)
+		}
+		s.index.set(key, nil)
+		return nil
+	})
 }
 
 // SetAttr sets an attribute of a group of a tree store, "/" for the whole store, or of a table in it. It creates a
@@ -428,16 +422,16 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 // attributes of an array with ndarray.Array.SetAttr before Put.
 func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	group = cleanKey(group)
-	key := s.attrsKey(group)
-	end, err := s.begin(key)
-	if err != nil {
-		return atKey(group, err)
-	}
-	defer end()
+	return s.editing(group, func() error { return s.setAttr(ctx, group, attr, v) })
+}
+
+// setAttr is SetAttr with a clean key, during an edit.
+func (s *Store) setAttr(ctx context.Context, group, attr string, v any) error {
 	if s.layout != LayoutTree {
-		return atKey(group, faults.Unsupportedf("groups have attributes only in a tree store, not in this %s", s.layout))
+		return faults.Unsupportedf("groups have attributes only in a tree store, not in this %s", s.layout)
 	}
-	err = s.checkNotLeaf(group, ErrParam)
+	key := s.attrsKey(group)
+	err := s.checkNotLeaf(group, ErrParam)
 	if err == nil && group != "/" {
 		err = s.checkTable(group)
 	}
@@ -445,11 +439,11 @@ func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 		err = s.checkStored(key)
 	}
 	if err != nil {
-		return atKey(group, err)
+		return err
 	}
 	content, err := meta.Marshal(v)
 	if err != nil {
-		return atKey(group, err)
+		return err
 	}
 	var layers []meta.Layer
 	if l := s.index.get(key); l != nil {
@@ -458,11 +452,10 @@ func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 			return err
 		})
 	}
-	if err == nil {
-		layers = setLayer(layers, meta.Layer{Name: attr, Content: content})
-		err = s.putLayers(ctx, key, layers)
+	if err != nil {
+		return err
 	}
-	return atKey(group, err)
+	return s.putLayers(ctx, key, setLayer(layers, meta.Layer{Name: attr, Content: content}))
 }
 
 // putLayers stores a frame with variable-length metalayers and no chunks.

@@ -135,10 +135,10 @@ func (e *Entry) describe(ctx context.Context, f *frame.Frame) error {
 			return err
 		}
 		if _, ok := frames.MetaLayer(f, "b2nd"); ok {
-			return e.describeArray(ctx, f)
+			return e.describeArray(f)
 		}
 	case KindArray:
-		return e.describeArray(ctx, f)
+		return e.describeArray(f)
 	case KindTensor:
 		var err error
 		e.Shape, e.DType, err = tensorShape(f)
@@ -158,7 +158,7 @@ func (e *Entry) describe(ctx context.Context, f *frame.Frame) error {
 }
 
 // describeArray sets shape and dtype.
-func (e *Entry) describeArray(ctx context.Context, f *frame.Frame) error {
+func (e *Entry) describeArray(f *frame.Frame) error {
 	a, err := ndarray.OpenFrame(f)
 	if err != nil {
 		return err
