@@ -139,6 +139,9 @@ func (d *directory) walk(ctx context.Context, dir string, see func(name string, 
 		return faults.TooLargef("directories more than %d deep", maxDepth)
 	}
 	list, err := d.root.ReadDir(dir)
+	if dir != "." && errors.Is(err, fs.ErrNotExist) {
+		return nil // an edit has removed it, with the last file
+	}
 	for _, e := range list {
 		if err != nil {
 			break

@@ -191,6 +191,7 @@ func editDir(ctx context.Context, sys storage.System, name string, e *editor, o 
 	}
 	for _, name := range e.dir.temps {
 		root.Remove(name) // a file that remains only takes space
+		e.dir.removeEmpty(path.Dir(name))
 	}
 	return s, nil
 }
@@ -331,13 +332,18 @@ func extension(k Kind, f *frame.Frame) string {
 }
 
 // writeFile writes the file of a leaf, in place of that of the leaf old. The caller must sync the directories.
-func (s *Store) writeFile(ctx context.Context, old *leaf, name string, f *frame.Frame) error {
+func (s *Store) writeFile(ctx context.Context, old *leaf, name string, f *frame.Frame) (err error) {
 	root, dir := s.edit.dir.root, path.Dir(name)
+	defer func() {
+		if err != nil {
+			s.edit.dir.removeEmpty(dir)
+		}
+	}()
 	if err := s.edit.dir.mkdirAll(dir); err != nil {
 		return err
 	}
 	temp := tempIn(dir)
-	err := writeFile(root, temp, s.edit.noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
+	err = writeFile(root, temp, s.edit.noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
 	if err != nil {
 		return err
 	}
@@ -378,7 +384,7 @@ func (s *Store) removeFile(old, next *leaf) error {
 		return err
 	}
 	s.files.forget(old.file)
-	return s.syncDirs(path.Dir(old.file))
+	return s.syncDirs(s.edit.dir.removeEmpty(path.Dir(old.file)))
 }
 
 // syncDirs makes the entries of a directory, and of those above it, durable.

@@ -132,3 +132,19 @@ func (d *directory) mkdirAll(name string) error {
 	}
 	return nil
 }
+
+// removeEmpty removes a directory of a store and those above it, as far as they are empty, because a file may need the
+// name. It returns the first directory that remains.
+func (d *directory) removeEmpty(name string) string {
+	for ; name != "."; name = path.Dir(name) {
+		fi, err := d.root.Lstat(name)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		if err != nil || !fi.IsDir() || d.root.Remove(name) != nil {
+			break
+		}
+		d.names = nil
+	}
+	return name
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,6 +106,53 @@ func TestKeyOfFile(t *testing.T) {
 	if err := s.Delete(ctx, "/a:b"); err != nil || s.Has("/a:b") {
 		t.Errorf("deleting a file with a colon: %v", err)
 	}
+}
+
+// TestEmptyDirectories puts a leaf whose file has the name of a directory that an earlier edit needed: one that is
+// deleted, moved to the embed store, or that could not be written.
+func TestEmptyDirectories(t *testing.T) {
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "s.b2d")
+	o := &CreateOptions{OpenOptions: OpenOptions{Threshold: 100}}
+	s, err := Create(ctx, dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	large, small := contentFrame(t, make([]byte, 100)), contentFrame(t, []byte("x"))
+	free := func(what, key string) {
+		t.Helper()
+		if err := s.Put(ctx, key, large); err != nil {
+			t.Errorf("after a leaf %s: %v", what, err)
+		}
+	}
+	for _, key := range []string{"/a.b2f/x/y", "/b.b2f/x", "/keep/c.b2f/x", "/keep/x"} {
+		if err := s.Put(ctx, key, large); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(s.Delete(ctx, "/a.b2f/x/y"), s.Put(ctx, "/b.b2f/x", small), s.Delete(ctx, "/keep/c.b2f/x")); err != nil {
+		t.Fatal(err)
+	}
+	free("was deleted", "/a")
+	free("was moved to the embed store", "/b")
+	free("was deleted, beside another", "/keep/c")
+	if err := s.Put(ctx, "/d.b2f/e/"+strings.Repeat("n", 300), large); err == nil {
+		t.Error("a file with a name of 300 bytes was written")
+	}
+	free("could not be written", "/d")
+	if err := s.Put(ctx, "/a.b2f/c", large); !errors.Is(err, fs.ErrExist) || !s.Has("/a") {
+		t.Errorf("a leaf below a file: %v", err)
+	}
+	s.Close()
+	// An interrupted edit leaves a directory with a temporary file.
+	left := filepath.Join(dir, "f.b2f", "e")
+	if err := errors.Join(os.MkdirAll(left, 0o777), os.WriteFile(filepath.Join(left, path.Base(tempIn("."))), nil, 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = Edit(ctx, dir, &o.OpenOptions); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	free("of an interrupted edit", "/f")
 }
 
 // TestLargeInEmbedStore reads a large leaf that was put into a small embed store just before.
