@@ -39,7 +39,7 @@ func (s *Store) Attr(ctx context.Context, group, attr string, v any) error {
 
 // attrsKey returns the key of the leaf with the attributes of a group. Tables have another one.
 func (s *Store) attrsKey(group string) string {
-	if s.looksLikeTable(group) && s.index.get(join(group, groupMeta)) == nil {
+	if s.looksLikeTable(group) && (s.layout != LayoutTree || s.index.get(join(group, groupMeta)) == nil) {
 		return join(group, tableVLMeta)
 	}
 	return join(group, groupMeta)
@@ -63,7 +63,7 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 		return atKey(group, errs.ErrNotExist)
 	}
 	l := s.index.get(s.attrsKey(group))
-	if l == nil {
+	if l == nil || s.layout != LayoutTree && !s.looksLikeTable(group) { // in a dict store, /__vlmeta__ is any leaf
 		return nil
 	}
 	return atKey(l.key, s.visit(ctx, s.files.box, l, func(f *frame.Frame, _ int64) error { return see(f) }))

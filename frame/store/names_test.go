@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -243,5 +244,27 @@ func TestTableAttrs(t *testing.T) {
 	}
 	if s.Has("/t/__vlmeta__") {
 		t.Error("the table has attributes of a group")
+	}
+}
+
+// TestDictAttrs puts a leaf into a dict store under the key that has the attributes of the top in a tree store.
+func TestDictAttrs(t *testing.T) {
+	s, err := Create(t.Context(), filepath.Join(t.TempDir(), "s.b2d"), &CreateOptions{Layout: LayoutDict})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	leaf, err := frame.OpenBytes(buildFrame(t, nil, []meta.Layer{{Name: "unit", Content: []byte{0xa1, 'm'}}}, []byte("x")), nil)
+	if err == nil {
+		err = s.Put(t.Context(), "/__vlmeta__", leaf)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names, err := s.Attrs(t.Context(), "/"); err != nil || len(names) > 0 {
+		t.Errorf("attributes %v, %v", names, err)
+	}
+	if keys := slices.Collect(s.Keys("/")); !slices.Equal(keys, []string{"/__vlmeta__"}) {
+		t.Errorf("keys %v", keys)
 	}
 }
