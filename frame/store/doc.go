@@ -73,7 +73,11 @@
 // directory are leaves that cannot be opened. Files of a directory are opened through one os.Root. Pickles are never
 // loaded.
 //
-// # Case of keys
+// # Keys
+//
+// "/" is the whole store. "a/b", "/a/b", "/a//b" and "/a/b/" are the same key. Elements "." and ".." have no meaning:
+// Put returns ErrParam for them, and other calls find no such key. Put also returns ErrParam for a key with a colon, a
+// backslash, a NUL, a line break or a tab.
 //
 // Keys that differ only in case are different keys. A directory cannot hold both if its file system ignores case. Then
 // Put returns an error that wraps fs.ErrExist, and changes nothing.

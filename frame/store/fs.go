@@ -22,7 +22,7 @@ func (s *Store) Open(name string) (fs.File, error) {
 	if s.closed.Load() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrClosed}
 	}
-	n, ok := s.find(cleanKey(name))
+	n, ok := s.find(keyOfName(name))
 	switch {
 	case !ok:
 		if n, ok = s.hidden(name); !ok {
@@ -46,7 +46,7 @@ const hiddenSuffix = ".b2frame"
 
 // hidden returns the leaf of a name with the suffix.
 func (s *Store) hidden(name string) (entryName, bool) {
-	if key := cleanKey(name); len(key) > len(hiddenSuffix) && key[len(key)-len(hiddenSuffix):] == hiddenSuffix {
+	if key := keyOfName(name); len(key) > len(hiddenSuffix) && key[len(key)-len(hiddenSuffix):] == hiddenSuffix {
 		n, ok := s.find(key[:len(key)-len(hiddenSuffix)])
 		return n, ok && n.group && n.leaf != nil
 	}
@@ -158,7 +158,7 @@ func (g *groupFile) Read([]byte) (int, error) {
 // ReadDir returns the next n entries, or all if n is not positive.
 func (g *groupFile) ReadDir(n int) ([]fs.DirEntry, error) {
 	if !g.read {
-		g.list, g.read = g.s.list(cleanKey(g.name)), true
+		g.list, g.read = g.s.list(keyOfName(g.name)), true
 	}
 	if n <= 0 || n > len(g.list) {
 		if n > 0 && len(g.list) == 0 {

@@ -40,6 +40,9 @@ func (s *Store) checkStored(key string) error {
 		return nil
 	}
 	for above := parent(key); above != "/"; above = parent(above) {
+		if path.Base(above) == groupMeta {
+			return fmt.Errorf("%s cannot be a group, because it holds the attributes of one: %w", above, ErrParam)
+		}
 		if s.index.get(above) != nil {
 			return fmt.Errorf("the leaf %s cannot have another one below it in a tree store: %w", above, ErrParam)
 		}
@@ -111,8 +114,22 @@ func knownExtension(name string) bool {
 	return false
 }
 
-// cleanKey returns the key that a caller means: "a/b", "/a/b" and "/a/b/" are the same.
-func cleanKey(key string) string { return path.Clean("/" + key) }
+// cleanKey returns the key that a caller means: "a/b", "/a/b", "/a//b" and "/a/b/" are the same. Elements "." and ".."
+// remain. No leaf has them, and checkStored refuses them.
+func cleanKey(key string) string {
+	if strings.HasPrefix(key, "/") && key[len(key)-1] != '/' && !strings.Contains(key, "//") {
+		return key
+	}
+	return "/" + strings.Join(strings.FieldsFunc(key, func(c rune) bool { return c == '/' }), "/")
+}
+
+// keyOfName returns the key of a name of package fs.
+func keyOfName(name string) string {
+	if name == "." {
+		return "/"
+	}
+	return cleanKey(name)
+}
 
 // isInside reports whether a key is below a group.
 func isInside(key, group string) bool {

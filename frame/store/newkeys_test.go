@@ -41,6 +41,12 @@ func TestNewKeys(t *testing.T) {
 		{tree, "/img", ErrParam},
 		{tree, "/__vlmeta__", ErrParam},
 		{tree, "/new/__vlmeta__", ErrParam},
+		{tree, "/new/__vlmeta__/x", ErrParam},
+		{tree, "/new/__vlmeta__/far/x", ErrParam},
+		{tree, "../q", ErrParam},
+		{tree, "x/../img/level0", ErrParam},
+		{tree, "./q", ErrParam},
+		{tree, ".", ErrParam},
 		{tree, strings.Repeat("/d", maxDepth+2), ErrParam},
 		{tree, strings.Repeat("/d", maxDepth+1), nil},
 		{tree, "/img/level0", nil},
@@ -61,6 +67,9 @@ func TestNewKeys(t *testing.T) {
 	}{
 		{tree, "/a:b", ErrParam},
 		{tree, "/img/level0/under", ErrParam},
+		{tree, "/new/__vlmeta__", ErrParam},
+		{tree, "..", ErrParam},
+		{tree, "img/../new", ErrParam},
 		{tree, "/img", nil},
 		{tree, "/", nil},
 		{table, "/_cols", errors.ErrUnsupported},
@@ -68,6 +77,23 @@ func TestNewKeys(t *testing.T) {
 	} {
 		if err := c.s.SetAttr(t.Context(), c.group, "x", 1); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
 			t.Errorf("attribute of %s: %v, want %v", c.group, err, c.want)
+		}
+	}
+	for _, key := range []string{"x/../img/level0", "./img/level0", "img/.", ".."} {
+		_, frameErr := tree.Frame(t.Context(), key)
+		_, attrErr := tree.Attrs(t.Context(), key)
+		for _, err := range []error{frameErr, attrErr, tree.Delete(t.Context(), key)} {
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %v", key, err)
+			}
+		}
+		if tree.Has(key) {
+			t.Errorf("%s exists", key)
+		}
+	}
+	for _, key := range []string{"img//level0", "//img/level0/", "img/level0"} {
+		if !tree.Has(key) {
+			t.Errorf("no %s", key)
 		}
 	}
 	if err := table.Delete(t.Context(), "/_meta"); !errors.Is(err, errors.ErrUnsupported) {

@@ -31,6 +31,9 @@ type Table struct {
 // deleted rows, but no column. The error wraps fs.ErrNotExist if the key does not exist, and ErrFormat if it is not a
 // table.
 func Open(ctx context.Context, s *store.Store, key string) (*Table, error) {
+	if !s.Has(key) { // it may have an element "..", which path.Clean removes
+		return nil, fmt.Errorf("table: %s: %w", key, errs.ErrNotExist)
+	}
 	t := &Table{s: s, key: path.Clean("/" + key)}
 	if err := t.open(ctx); err != nil {
 		return nil, fmt.Errorf("table: %s: %w", t.key, err)
@@ -41,9 +44,6 @@ func Open(ctx context.Context, s *store.Store, key string) (*Table, error) {
 func (t *Table) open(ctx context.Context) error {
 	f, err := t.s.Frame(ctx, path.Join(t.key, "_meta"))
 	if errors.Is(err, fs.ErrNotExist) {
-		if !t.s.Has(t.key) {
-			return errs.ErrNotExist
-		}
 		return faults.Formatf("not a table")
 	}
 	if err != nil {

@@ -337,6 +337,9 @@ func TestTableErrors(t *testing.T) {
 	if _, err := Open(ctx, mustOpen(t, "stores/tree.b2z"), "/nothing"); !errors.Is(err, fs.ErrNotExist) || err.Error() != "table: /nothing: not found" {
 		t.Errorf("a missing key: %v", err)
 	}
+	if _, err := Open(ctx, mustOpen(t, "tables/wide0.b2z"), "x/.."); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a key with ..: %v", err)
+	}
 	if _, err := mustTable(t, "wide0.b2z").Column(ctx, "nothing"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("a missing column: %v", err)
 	}
