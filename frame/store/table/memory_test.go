@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -275,4 +277,43 @@ func heap() uint64 {
 	runtime.GC()
 	runtime.ReadMemStats(&m)
 	return m.HeapAlloc
+}
+
+// TestGaps reads a few rows with large deleted rows between them. The memory is that of the rows.
+func TestGaps(t *testing.T) {
+	ctx := t.Context()
+	const n, wide, long = 20000, 65536, 200 << 20
+	live := make([]bool, n)
+	live[0], live[1], live[n-1] = true, true, true
+	b := build(t, fmt.Sprintf(`{"name": "s", "kind": "bytes", "max_length": %d}, {"name": "u", "kind": "utf8"}`, wide), live)
+	ends := make([]int64, n+1)
+	for i := range ends[1:] {
+		ends[i+1] = 3*min(int64(i)+1, 2) + int64(i)/2*(long/(n/2))
+	}
+	ends[n] = ends[n-1] + 3
+	array(b, "_cols/u", []int64{n + 1}, ends)
+	text, err := ndarray.Full(ctx, b.File("_cols/u.utf8.b2nd"), []int64{ends[n]}, byte('x'), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fixed, err := ndarray.Full(ctx, b.File("_cols/s.b2nd"), []int64{n}, "", &ndarray.CreateOptions{DType: fmt.Sprintf("|S%d", wide)})
+	if err := errors.Join(err, text.Close(), fixed.Close()); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string][]string{"s": {"", "", ""}, "u": {"xxx", "xxx", "xxx"}} {
+		c, err := b.column(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := Read[string](ctx, c, 0, 3)
+		runtime.ReadMemStats(&after)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %q, %v, want %q", name, got, err, want)
+		}
+		if used := after.TotalAlloc - before.TotalAlloc; used > 16<<20 {
+			t.Errorf("%s: %d bytes of memory", name, used)
+		}
+	}
 }

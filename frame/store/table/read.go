@@ -200,10 +200,8 @@ func readRows[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, 
 // numbers of those that are not deleted, or nil if none of them is.
 func eachWindow[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64,
 	see func(items []T, n int64, live []int32) error) error {
-	window := int64(rows.Window)
-	if per > 1 {
-		window = max(window/per, 1)
-	}
+	size := max(int64(a.DType().Size), int64(reflect.TypeFor[T]().Size()), 1)
+	window := max(min(rows.Window, windowBytes/(max(per, 1)*size)), 1)
 	return set.Windows(start, stop, window, func(from, to int64, live []int32) error {
 		items, err := ndarray.Read[T](ctx, a, ndarray.Span(from, to))
 		if err != nil {
@@ -289,25 +287,52 @@ func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, er
 				return faults.Corruptf("row %d ends at byte %d of %d, the one before does at %d", from+int64(i)-1, end, length, ends[max(i-1, 0)])
 			}
 		}
-		first, last := ends[0], ends[len(ends)-1]
-		if err := texts.add(last - first); err != nil {
-			return err
-		}
-		text, err := ndarray.Read[uint8](ctx, c.text, ndarray.Span(first, last))
-		if err != nil {
-			return err
+		read := func(first, last, used int64) ([]byte, error) {
+			if err := texts.add(used); err != nil {
+				return nil, err
+			}
+			return ndarray.Read[uint8](ctx, c.text, ndarray.Span(first, last))
 		}
 		if live == nil {
+			first, last := ends[0], ends[len(ends)-1]
+			text, err := read(first, last, last-first)
+			if err != nil {
+				return err
+			}
 			for i := range to - from {
 				values = append(values, string(text[ends[i]-first:ends[i+1]-first]))
 			}
 		}
-		for _, i := range live {
-			values = append(values, string(text[ends[i]-first:ends[i+1]-first]))
+		for len(live) > 0 {
+			n, used := nearTexts(ends, live)
+			first := ends[live[0]]
+			text, err := read(first, ends[live[n-1]+1], used)
+			if err != nil {
+				return err
+			}
+			for _, i := range live[:n] {
+				values = append(values, string(text[ends[i]-first:ends[i+1]-first]))
+			}
+			live = live[n:]
 		}
 		return nil
 	})
 	return values, err
+}
+
+// nearTexts returns the number of the first rows of live whose texts are read at once, and the bytes of these texts. It
+// bounds the text of deleted rows between them.
+func nearTexts(ends []int64, live []int32) (n int, used int64) {
+	const gap = 64 << 10
+	for ; n < len(live); n++ {
+		i := live[n]
+		more := ends[i+1] - ends[i]
+		if n > 0 && ends[i+1]-ends[live[0]] > 2*(used+more)+gap {
+			break
+		}
+		used += more
+	}
+	return n, used
 }
 
 // readTimes returns the values of a timestamp column. The lowest number is NaT, as in NumPy.
