@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -205,4 +206,46 @@ func FuzzSchema(f *testing.F) {
 			columnPath(c.Name)
 		}
 	})
+}
+
+// TestElements reads columns of arrays whose elements are text or times.
+func TestElements(t *testing.T) {
+	ctx := t.Context()
+	column := func(dtype string, data []byte) *Column {
+		t.Helper()
+		b := build(t, fmt.Sprintf(`{"name": "c", "kind": "ndarray", "item_shape": [2], "dtype_str": %q}`, dtype), []bool{true, false, true})
+		b.Fixed("_cols/c", dtype, []int64{3, 2}, data)
+		c, err := b.column("c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	utf32 := []byte("a\x00\x00\x00b\x00\x00\x00c\x00\x00\x00d\x00\x00\x00\xe9\x00\x00\x00f\x00\x00\x00")
+	for dtype, data := range map[string][]byte{"|S2": []byte("a\x00b\x00c\x00d\x00\xc3\xa9f\x00"), "<U1": utf32} {
+		c := column(dtype, data)
+		if got, err := Read[string](ctx, c, 0, 2); err != nil || !slices.Equal(got, []string{"a", "b", "é", "f"}) {
+			t.Errorf("%s: %q, %v", dtype, got, err)
+		}
+		if got, err := Read[any](ctx, c, 0, 2); err != nil || !reflect.DeepEqual(got, []any{[]string{"a", "b"}, []string{"é", "f"}}) {
+			t.Errorf("%s: %q, %v", dtype, got, err)
+		}
+	}
+	seconds := make([]byte, 6*8)
+	seconds[0], seconds[8], seconds[32], seconds[40] = 1, 2, 3, 4
+	at := func(n int64) time.Time { return time.Unix(n, 0).UTC() }
+	times := column("<M8[s]", seconds)
+	if got, err := Read[time.Time](ctx, times, 0, 2); err != nil || !slices.Equal(got, []time.Time{at(1), at(2), at(3), at(4)}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if got, err := Read[any](ctx, times, 0, 2); err != nil || !reflect.DeepEqual(got, []any{[]time.Time{at(1), at(2)}, []time.Time{at(3), at(4)}}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	lengths := []any{[]time.Duration{time.Second, 2 * time.Second}, []time.Duration{3 * time.Second, 4 * time.Second}}
+	if got, err := Read[any](ctx, column("<m8[s]", seconds), 0, 2); err != nil || !reflect.DeepEqual(got, lengths) {
+		t.Errorf("%v, %v", got, err)
+	}
+	if _, err := Read[string](ctx, times, 0, 2); !errors.Is(err, ErrType) {
+		t.Errorf("times as text: %v", err)
+	}
 }

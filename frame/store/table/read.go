@@ -21,7 +21,7 @@ import (
 //	dictionary           string, or int32 for the codes
 //	bytes, vlbytes       []byte
 //	timestamp            time.Time in UTC, or int64 for the count of units since 1970
-//	ndarray              the type of the elements; the result has those of all rows, in C order
+//	ndarray              a type of ndarray.Read for the elements; the result has those of all rows, in C order
 //	list                 []E, where the items fit E by the rules of meta.Unmarshal, or []any
 //	struct, object       any type that the values fit by these rules, or any
 //	any kind             any: nil for null, otherwise the type above of the same size; for ndarray a slice per row
@@ -145,6 +145,9 @@ func read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error)
 		values, err := c.readBytes(ctx, start, stop)
 		return convert[T](values, err)
 	case time.Time:
+		if c.info.Kind == "ndarray" {
+			break
+		}
 		values, err := c.readTimes(ctx, start, stop)
 		return convert[T](values, err)
 	case bool:
@@ -231,8 +234,8 @@ func (c *Column) readStrings(ctx context.Context, start, stop int64) ([]string, 
 		return c.readTexts(ctx, start, stop)
 	case "dictionary":
 		return c.readCategories(ctx, start, stop)
-	case "string", "bytes":
-		return readRows[string](ctx, c.rows, c.array, 1, start, stop)
+	case "string", "bytes", "ndarray":
+		return readRows[string](ctx, c.rows, c.array, c.itemCount(), start, stop)
 	}
 	return nil, c.wrongType("")
 }

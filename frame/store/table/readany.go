@@ -2,6 +2,7 @@ package table
 
 import (
 	"context"
+	"time"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/ndarray"
@@ -51,6 +52,10 @@ func (c *Column) boxed(ctx context.Context, start, stop int64) ([]any, error) {
 		return boxSize(ctx, c, d.Size/2, start, stop, nil, nil, box[complex64], box[complex128])
 	case 'S', 'U':
 		return box[string](ctx, c, start, stop)
+	case 'M':
+		return box[time.Time](ctx, c, start, stop)
+	case 'm':
+		return box[time.Duration](ctx, c, start, stop)
 	}
 	return nil, faults.Unsupportedf("items of dtype %s as any", d)
 }
