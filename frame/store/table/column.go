@@ -23,6 +23,7 @@ type Column struct {
 	info  ColumnInfo
 	rows  *rows.Set
 	null  nullTest
+	nat   []byte         // item that is NaT, which is null, too; nil if the column is no nullable timestamp
 	array *ndarray.Array // values of fixed size, codes of a dictionary, or ends of texts
 	text  *ndarray.Array // bytes of texts
 	items *objects.Array // values of any size

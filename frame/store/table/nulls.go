@@ -41,6 +41,10 @@ func (c *Column) openNulls(ctx context.Context, t *Table, key string) error {
 		c.null = nullTest{kind: byItem, item: integer(d, uint64(int64(c.info.nullCode)))}
 		return nil
 	}
+	if c.info.Kind == "timestamp" && c.info.Nullable {
+		c.nat = integer(d, 1<<63)
+		c.null = nullTest{kind: byItem, item: c.nat}
+	}
 	if c.info.masked {
 		if key += ".notnull"; !t.s.Has(key) {
 			return nil // no null was written yet
@@ -175,7 +179,7 @@ func isFloat(d meta.DType, b []byte, f float64) bool {
 }
 
 // Nulls reports for each of the rows start to stop-1 whether its value is null. The result is nil if no value of the
-// column can be null. The error wraps ErrBounds for rows that do not exist, or is an error of reading.
+// column can be null. NaT is null in a nullable timestamp, however the table marks nulls. The error wraps ErrBounds for rows that do not exist, or is an error of reading.
 func (c *Column) Nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	if err := c.checkRows(start, stop); err != nil {
 		return nil, err
@@ -191,11 +195,20 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	if c.items != nil {
 		return c.itemNulls(ctx, start, stop)
 	}
+	isNaT := func(item []byte) bool { return c.nat != nil && isItem(item, c.nat) }
 	switch n := c.null; n.kind {
 	case byMask:
-		return testRows(ctx, c.rows, c.mask, 1, start, stop, func(item []byte) bool { return item[0] == 0 })
+		nulls, err := testRows(ctx, c.rows, c.mask, 1, start, stop, func(item []byte) bool { return item[0] == 0 })
+		if err != nil || c.nat == nil {
+			return nulls, err
+		}
+		nats, err := testRows(ctx, c.rows, c.array, 1, start, stop, isNaT)
+		for i, nat := range nats {
+			nulls[i] = nulls[i] || nat
+		}
+		return nulls, err
 	case byItem:
-		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isItem(item, n.item) })
+		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isItem(item, n.item) || isNaT(item) })
 	case byFloat:
 		d := c.array.DType()
 		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isFloat(d, item, n.f) })

@@ -124,3 +124,47 @@ func TestAllOfHugeItems(t *testing.T) {
 		t.Errorf("%d bytes of memory for the first of %d items", used, n)
 	}
 }
+
+// TestNaT reads nullable timestamps with NaT, and other nulls or none. NaT is null for all functions.
+func TestNaT(t *testing.T) {
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		schema string
+		mask   []bool
+		want   []bool
+		found  []int64
+	}{
+		"no mark":     {`"nullable": true`, nil, []bool{false, true, false, false}, []int64{0, 3}},
+		"mask":        {`"nullable": true, "null_storage": "mask"`, []bool{false, true, true, true}, []bool{true, true, false, false}, []int64{3}},
+		"no mask yet": {`"nullable": true, "null_storage": "mask"`, nil, []bool{false, true, false, false}, []int64{0, 3}},
+		"value":       {`"null_value": 7`, nil, []bool{false, true, true, false}, []int64{0, 3}},
+		"NaT":         {`"null_value": -9223372036854775808`, nil, []bool{false, true, false, false}, []int64{0, 3}},
+	} {
+		b := build(t, `{"name": "t", "kind": "timestamp", "unit": "ms", `+c.schema+`}`, []bool{true, true, true, true})
+		array(b, "_cols/t", []int64{4}, []int64{5, ndarray.NaT, 7, 0})
+		if c.mask != nil {
+			array(b, "_cols/t.notnull", []int64{4}, c.mask)
+		}
+		column, err := b.column("t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		nulls, err := column.Nulls(ctx, 0, 4)
+		if err != nil || !slices.Equal(nulls, c.want) {
+			t.Errorf("%s: nulls %v, %v, want %v", name, nulls, err, c.want)
+		}
+		values, anyErr := Read[any](ctx, column, 0, 4)
+		pointers, err := ReadNullable[int64](ctx, column, 0, 4)
+		if err := errors.Join(anyErr, err); err != nil {
+			t.Fatal(err)
+		}
+		for i, null := range c.want {
+			if (values[i] == nil) != null || (pointers[i] == nil) != null {
+				t.Errorf("%s: value %d is %v, pointer %v", name, i, values[i], pointers[i])
+			}
+		}
+		if found, err := Find(ctx, column, Less, int64(6)); err != nil || !slices.Equal(found, c.found) {
+			t.Errorf("%s: rows %v, %v, want %v", name, found, err, c.found)
+		}
+	}
+}
