@@ -10,6 +10,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // Engine returns an interface for package ndarray, which reads and writes the blocks of arrays with it. Its type is
@@ -68,6 +69,8 @@ func (v *view) MetaLayer(name string) ([]byte, bool) {
 	}
 	return v.meta[i].Content, true
 }
+
+func (v *view) Meta() []meta.Layer { return (*snapshot)(v).metaCopies() }
 
 func (v *view) Info() engine.Info { return engine.Info((*snapshot)(v).info()) }
 

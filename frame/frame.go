@@ -199,6 +199,11 @@ func (f *Frame) Meta() []meta.Layer {
 	if s == nil {
 		return nil
 	}
+	return s.metaCopies()
+}
+
+// metaCopies returns copies of the metalayers.
+func (s *snapshot) metaCopies() []meta.Layer {
 	out := make([]meta.Layer, len(s.meta))
 	for i, l := range s.meta {
 		out[i] = meta.Layer{Name: l.Name, Content: slices.Clone(l.Content)}

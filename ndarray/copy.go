@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -26,12 +27,18 @@ func (a *Array) CreateOptions() *CreateOptions {
 		Concurrency: a.opts.Concurrency, Codecs: a.opts.Codecs, UserFilters: a.opts.UserFilters,
 	}
 	o.setParams(info.Params)
-	for _, l := range a.f.Meta() {
+	o.Meta = a.copiedMeta(a.f.Meta())
+	return o
+}
+
+// copiedMeta returns the metalayers that a copy of the array gets, besides its own metalayer with the shapes.
+func (a *Array) copiedMeta(layers []meta.Layer) (copied []meta.Layer) {
+	for _, l := range layers {
 		if l.Name != a.layer && !engine.MarksOrigin(l.Name) {
-			o.Meta = append(o.Meta, l)
+			copied = append(copied, l)
 		}
 	}
-	return o
+	return copied
 }
 
 // Copy creates an array with the items of r in a new file or directory, or in memory if name is "", and opens it for
@@ -53,21 +60,22 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		return nil, err
 	}
 	defer h.release()
-	like := r.CreateOptions()
-	to := o.from(like)
+	to := o.from(r.CreateOptions())
 	memory := to.MaxMemory
 	if to.MaxMemory = 0; memory < 0 {
 		return nil, paramError("CreateOptions.MaxMemory is negative")
 	}
-	if to.Meta == nil {
-		to.Meta = like.Meta
+	_, view := r.source()
+	if to.Meta == nil && view == nil {
+		to.Meta = h.a.copiedMeta(h.v.Meta())
 	}
-	l, err := h.layout(ctx, name, r.Shape(), to)
+	var buf grid.Dims
+	l, err := h.layout(ctx, name, h.m.Shape(&buf), to) // r may have a newer shape
 	if err != nil {
 		return nil, err
 	}
 	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
-		if _, m := r.source(); m == nil && to.Attrs == nil {
+		if view == nil && to.Attrs == nil {
 			if err := b.Engine().CopyVLMeta(h.v); err != nil {
 				return err
 			}

@@ -278,7 +278,15 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	f, err := frame.CreateFunc(ctx, name, fill, &l.opts)
+	f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error {
+		if err := fill(b); err != nil {
+			return err
+		}
+		if n := b.Engine().View().Info().NumChunks; int64(n) != l.geo.Chunks {
+			return fmt.Errorf("ndarray: %d chunks for shape %v in chunks of shape %v, want %d: %w", n, l.rec.Shape, l.rec.ChunkShape, l.geo.Chunks, ErrCorrupt)
+		}
+		return nil
+	}, &l.opts)
 	return fromFrame(f, err, nil)
 }
 

@@ -379,3 +379,65 @@ func TestCopyNumbers(t *testing.T) {
 		}
 	}
 }
+
+// editedReader is a Reader that edits its array whenever its options are asked for, in the middle of a call that copies.
+type editedReader struct {
+	*Array
+	edit func()
+}
+
+func (r *editedReader) CreateOptions() *CreateOptions {
+	r.edit()
+	return r.Array.CreateOptions()
+}
+
+// TestCopyOfOneState edits an array while it is copied. The copy must show the state before the edit, with its
+// metalayers.
+func TestCopyOfOneState(t *testing.T) {
+	for _, n := range []int64{1, 5, 11, 12, 13, 40} {
+		for _, o := range []*CreateOptions{nil, {Chunks: []int64{3}}, {Level: 1}} {
+			a, err := Create(ctx, "", []int64{12}, make([]int64, 12), &CreateOptions{
+				Chunks: []int64{4}, Blocks: []int64{2}, Meta: []meta.Layer{{Name: "units", Content: []byte("\xa1m")}},
+			})
+			must(t, err)
+			must(t, Fill(ctx, a, 12))
+			c, err := Copy(ctx, "", &editedReader{a, func() {
+				must(t, a.Resize(ctx, n))
+				must(t, Fill(ctx, a, n))
+				b, err := a.Frame().Begin(ctx)
+				must(t, err)
+				must(t, b.SetMeta("units", []byte("\xa1s")))
+				must(t, b.Commit())
+			}}, o)
+			if err != nil {
+				t.Errorf("resized to %d: %v", n, err)
+				continue
+			}
+			items, err := Read[int64](ctx, c)
+			must(t, err)
+			if units := c.Frame().Meta()[1]; !slices.Equal(items, slices.Repeat([]int64{12}, 12)) || string(units.Content) != "\xa1m" {
+				t.Errorf("resized to %d: copy has items %v and units %q", n, items, units.Content)
+			}
+		}
+	}
+}
+
+// TestCreateChecksChunks creates an array with too few chunks. It must not replace the array of that name.
+func TestCreateChecksChunks(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	old, err := Full(ctx, name, []int64{3}, int32(7), nil)
+	must(t, err)
+	old.Close()
+	l, err := newLayout(ctx, name, []int64{9}, "<i4", &CreateOptions{Chunks: []int64{4}, Overwrite: true})
+	must(t, err)
+	_, err = l.create(ctx, name, func(b *frame.Batch) error { return b.Append(ctx, make([]byte, 16)) })
+	if !errors.Is(err, ErrCorrupt) {
+		t.Errorf("error %v, want %v", err, ErrCorrupt)
+	}
+	a, err := Open(ctx, name, nil)
+	must(t, err)
+	defer a.Close()
+	if items, err := Read[int32](ctx, a); err != nil || !slices.Equal(items, []int32{7, 7, 7}) {
+		t.Errorf("%v, error %v", items, err)
+	}
+}

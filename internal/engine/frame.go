@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // Frame is what package ndarray uses of a frame besides its public methods. See frame.Frame.Engine.
@@ -84,6 +85,8 @@ type View interface {
 	// MetaLayer returns the content of a metalayer and whether there is one. It is shared: the caller must not change
 	// it. It is the same memory as long as the metalayer does not change.
 	MetaLayer(name string) ([]byte, bool)
+	// Meta returns copies of all metalayers, in the order in which they are stored.
+	Meta() []meta.Layer
 	// Info returns what the header says of the state.
 	Info() Info
 	// ChunkInfo returns what header and index say of chunk i. See frame.Frame.ChunkInfo.
