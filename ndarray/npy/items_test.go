@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -114,5 +115,55 @@ func TestNPYHeaderErrors(t *testing.T) {
 	}
 	if _, err := ReadHeader(strings.NewReader("text")); !errors.Is(err, ndarray.ErrFormat) || !strings.HasPrefix(err.Error(), "npy: ") {
 		t.Errorf("text: %v", err)
+	}
+}
+
+// editingWriter is a buffer that calls edit after the first write, which is that of the header.
+type editingWriter struct {
+	bytes.Buffer
+	edit func()
+}
+
+func (w *editingWriter) Write(b []byte) (int, error) {
+	n, err := w.Buffer.Write(b)
+	if w.edit != nil {
+		w.edit()
+		w.edit = nil
+	}
+	return n, err
+}
+
+// TestWriteOfOneShape appends items to an array after the header was written. The file must have the items that were
+// selected before.
+func TestWriteOfOneShape(t *testing.T) {
+	ctx := context.Background()
+	for _, sel := range [][]ndarray.Index{
+		nil, {ndarray.Span(4, 100)}, {ndarray.All, ndarray.Pick(0)}, {ndarray.Pick(3, 1), ndarray.All},
+		{ndarray.Span(0, 9), ndarray.Pick(1, 0, 1)},
+	} {
+		a, err := ndarray.Create(ctx, "", []int64{10, 2}, make([]int32, 20), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := ndarray.Read[int32](ctx, a, sel...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &editingWriter{edit: func() {
+			if err := ndarray.Append(ctx, a, 0, slices.Repeat([]int32{7}, 10)); err != nil {
+				t.Error(err)
+			}
+		}}
+		if err := Write(ctx, w, a, sel...); err != nil {
+			t.Fatal(err)
+		}
+		r := bytes.NewReader(w.Bytes())
+		b, err := Read(ctx, "", r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := ndarray.Read[int32](ctx, b); err != nil || !slices.Equal(got, want) || r.Len() > 0 {
+			t.Errorf("%v: items %v, want %v, then %d bytes, error %v", sel, got, want, r.Len(), err)
+		}
 	}
 }

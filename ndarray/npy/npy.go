@@ -145,16 +145,23 @@ func blocksWithin(chunks []int64, temp *ndarray.CreateOptions, itemSize int) []i
 // It checks the selection before it writes; an error of reading may come after the first bytes. The error wraps ErrType
 // of package ndarray if .npy files cannot hold the items, or is an error of reading or of w.
 func Write(ctx context.Context, w io.Writer, r ndarray.Reader, sel ...ndarray.Index) error {
-	shape, err := r.SelectionShape(sel...)
+	// The shape of a view stays the same if the array is edited between the header and the items.
+	v, err := ndarray.Slice(r, sel...)
+	if err == nil {
+		sel = nil
+	} else if v, err = ndarray.Slice(r); err != nil { // index arrays cannot make a view, but can read from one
+		return err
+	}
+	shape, err := v.SelectionShape(sel...)
 	if err != nil {
 		return err
 	}
-	h, err := Header{DType: r.DType(), Shape: shape}.Append(nil)
+	h, err := Header{DType: v.DType(), Shape: shape}.Append(nil)
 	if err != nil {
 		return err
 	}
 	if _, err := w.Write(h); err != nil {
 		return err
 	}
-	return ndarray.ToWriter(ctx, w, r, sel...)
+	return ndarray.ToWriter(ctx, w, v, sel...)
 }
