@@ -28,11 +28,16 @@ func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t T
 	if err != nil {
 		return nil, err
 	}
-	return l.create(ctx, name, func(b *frame.Batch) error {
+	return fromFunc(ctx, name, l, e, f)
+}
+
+// fromFunc is FromFunc for a layout and an encoder. f may read the snapshots.
+func fromFunc[T any](ctx context.Context, name string, l *layout, e *encoder[T], f func(t Tile[T]) error, hs ...*snapshot) (*Array, error) {
+	return l.createFrom(ctx, name, hs, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
 			return ctx.Err()
 		}
-		s, err := selection.Resolve(shape, nil)
+		s, err := selection.Resolve(l.rec.Shape, nil)
 		if err != nil {
 			return err
 		}
@@ -138,8 +143,12 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 	}
 	defer h.release()
 	var buf grid.Dims
+	l, e, err := newTypedLayout[U](ctx, name, h.m.Shape(&buf), o.from(likeOf[U](r)))
+	if err != nil {
+		return nil, err
+	}
 	var scratch sync.Pool
-	return FromFunc(ctx, name, h.m.Shape(&buf), func(t Tile[U]) error {
+	return fromFunc(ctx, name, l, e, func(t Tile[U]) error {
 		in, ok := scratch.Get().(*loadedTile[T])
 		if !ok {
 			in = new(loadedTile[T])
@@ -150,7 +159,7 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 			return err
 		}
 		return f(t.Items, in.Tile)
-	}, o.from(likeOf[U](r)))
+	}, h)
 }
 
 // likeOf returns the options of r for an array of values of type T.

@@ -250,6 +250,9 @@ func TestCopyOntoItself(t *testing.T) {
 		"Reshape": func(ctx context.Context, name string, o *CreateOptions) (*Array, error) {
 			return Reshape(ctx, name, a, []int64{4}, o)
 		},
+		"Map": func(ctx context.Context, name string, o *CreateOptions) (*Array, error) {
+			return Map(ctx, name, a, func(out []int32, in Tile[int32]) error { copy(out, in.Items); return nil }, o)
+		},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
