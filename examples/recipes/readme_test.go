@@ -66,7 +66,7 @@ func TestUploadSnippet(t *testing.T) {
 	must(t, err)
 	body, w := file.Bytes(), httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodPost, "/?sel=2:5", nil)
-	a, err := ndarray.OpenBytes(body, &ndarray.OpenOptions{MaxBytes: 64 << 20, MaxChunks: 10_000})
+	a, err := ndarray.OpenBytes(body, &ndarray.OpenOptions{MaxBytes: 8 << 20, MaxChunks: 10_000, Concurrency: 1})
 	must(t, err)
 	sel, err := ndarray.ParseSelection(r.FormValue("sel")) // "2:5, ..., ::-1"
 	must(t, err)
@@ -75,7 +75,10 @@ func TestUploadSnippet(t *testing.T) {
 	if !slices.Equal(shape, []int64{3}) {
 		t.Errorf("shape %v", shape)
 	}
-	err = npy.Write(r.Context(), w, a, sel...) // checks sel, then answers 200, then decodes
+	var out bytes.Buffer // a fault in the upload must not follow the status 200
+	err = npy.Write(r.Context(), &out, a, sel...)
+	must(t, err)
+	_, err = out.WriteTo(w)
 	must(t, err)
 	y, err := npy.Read(ctx, filepath.Join(t.TempDir(), "y.b2nd"), w.Body, nil)
 	must(t, err)

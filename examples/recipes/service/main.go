@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -22,28 +23,50 @@ const (
 	maxSlice  = 8 << 20 // bytes of a slice
 )
 
+// decoders limits the uploads that are decoded at a time, as MaxBytes applies to each call.
+var decoders = make(chan struct{}, 8)
+
 // handle serves POST /slice?sel=SELECTION. The body is a .b2nd file.
 func handle(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer // a fault in the upload must not follow the status 200
-	if status, err := slice(&out, http.MaxBytesReader(w, r.Body, maxUpload), r); err != nil {
-		http.Error(w, err.Error(), status)
+	if code, err := slice(&out, http.MaxBytesReader(w, r.Body, maxUpload), r); err != nil {
+		http.Error(w, err.Error(), code)
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Write(out.Bytes())
 }
 
+// status returns the HTTP status for an error of an upload.
+func status(err error) int {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return http.StatusServiceUnavailable
+	case errors.Is(err, ndarray.ErrTooLarge):
+		return http.StatusRequestEntityTooLarge
+	}
+	return http.StatusUnprocessableEntity // ErrFormat, ErrCorrupt, ...
+}
+
 // slice writes the slice of an upload. It returns the status of an error.
-func slice(out io.Writer, body io.Reader, r *http.Request) (status int, err error) {
+func slice(out io.Writer, body io.Reader, r *http.Request) (code int, err error) {
 	ctx, cancel := context.WithTimeout(r.Context(), 5*time.Second)
 	defer cancel()
 	upload, err := io.ReadAll(body)
 	if err != nil {
 		return http.StatusRequestEntityTooLarge, err
 	}
-	a, err := ndarray.OpenBytes(upload, &ndarray.OpenOptions{MaxBytes: 64 << 20, MaxChunks: 10_000, MaxMeta: 64 << 10})
+	select {
+	case decoders <- struct{}{}:
+		defer func() { <-decoders }()
+	case <-ctx.Done():
+		return http.StatusServiceUnavailable, ctx.Err()
+	}
+	a, err := ndarray.OpenBytes(upload, &ndarray.OpenOptions{
+		MaxBytes: 8 << 20, MaxChunks: 10_000, MaxMeta: 64 << 10, Concurrency: 1,
+	})
 	if err != nil {
-		return http.StatusUnprocessableEntity, err
+		return status(err), err
 	}
 	defer a.Close()
 	sel, err := ndarray.ParseSelection(r.FormValue("sel")) // NumPy's notation
@@ -60,7 +83,8 @@ func slice(out io.Writer, body io.Reader, r *http.Request) (status int, err erro
 			return http.StatusRequestEntityTooLarge, ndarray.ErrTooLarge
 		}
 	}
-	return http.StatusUnprocessableEntity, npy.Write(ctx, out, a, sel...)
+	err = npy.Write(ctx, out, a, sel...)
+	return status(err), err
 }
 
 func run(ctx context.Context) error {

@@ -7,7 +7,7 @@ func Example() {
 	// bad selection: 400
 	// outside: 400
 	// not an array: 422
-	// a tebi-item array: 422
+	// a tebi-item array: 413
 	// large items: 413
 	// a large upload: 413
 }
