@@ -7,5 +7,5 @@ package main
 func Example() {
 	main()
 	// Output:
-	// recorded [20 64 64] and followed, sum 190000
+	// recorded and followed 20 images, sum 190000
 }
