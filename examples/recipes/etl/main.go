@@ -18,7 +18,7 @@ import (
 
 const parts, samples, channels = 4, 50_000, 8
 
-// extract writes the parts with a fast codec.
+// extract writes the parts with a fast codec. Close the arrays, also after an error.
 func extract(ctx context.Context, dir string) ([]ndarray.Reader, error) {
 	var all []ndarray.Reader
 	for part := range parts {
@@ -31,7 +31,7 @@ func extract(ctx context.Context, dir string) ([]ndarray.Reader, error) {
 				return nil
 			}, &ndarray.CreateOptions{Codec: codec.LZ4, Level: 1})
 		if err != nil {
-			return nil, err
+			return all, err
 		}
 		all = append(all, a)
 	}
@@ -48,6 +48,9 @@ func volts(out []float32, in ndarray.Tile[int16]) error {
 
 func run(ctx context.Context, dir string) error {
 	raw, err := extract(ctx, dir)
+	for _, a := range raw {
+		defer a.(*ndarray.Array).Close()
+	}
 	if err != nil {
 		return err
 	}
