@@ -235,13 +235,13 @@ func TestBlockCodecParams(t *testing.T) {
 		{zfp, codec.Params{Level: 0, Meta: 37, TypeSize: 4, BlockShape: []int32{8, 8}}, "level 0", ""},
 		{zfp, codec.Params{Level: 5, Meta: 37, TypeSize: 4, BlockShape: []int32{8, 8}, Dict: make([]byte, 500)}, "dictionary", ""},
 		{zfp[1:2], codec.Params{Level: 5, TypeSize: 4, BlockShape: []int32{8, 8}}, "", ""},
-		{zfp[2:], codec.Params{Level: 5, TypeSize: 4, BlockShape: []int32{8, 8}}, "set CodecMeta to the size in percent", ""},
+		{zfp[2:], codec.Params{Level: 5, TypeSize: 4, BlockShape: []int32{8, 8}}, "Meta in codec.Params) is 0; set it to the size in percent", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1}, "shape of blocks is unknown", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8}}, "", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 8, 8}}, "", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 0}}, "at least 1 items", ""},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: huge[:2]}, "too large", ""},
-		{ndlz, codec.Params{Level: 5, Meta: 5, TypeSize: 1, BlockShape: []int32{8, 8}}, "set CodecMeta to 4 or 8", "edge 5"},
+		{ndlz, codec.Params{Level: 5, Meta: 5, TypeSize: 1, BlockShape: []int32{8, 8}}, "Meta in codec.Params) is 5; set it to 4 or 8", "edge 5"},
 		{ndlz, codec.Params{Level: 5, Meta: 4, TypeSize: 1, BlockShape: []int32{8, 8}, Dict: make([]byte, 500)}, "dictionary", ""},
 	}
 	for _, test := range tests {

@@ -78,9 +78,9 @@ func (b *builtin) CheckEncoder(meta uint8) error {
 	case b.newEncoder() == nil:
 		return fmt.Errorf("codec: %s: encoding: %w", b.name, errs.ErrUnsupported)
 	case b.id == NDLZ && !isCell(meta):
-		return fmt.Errorf("codec: %s: CodecMeta is %d; set CodecMeta to 4 or 8: %w", b.name, meta, errs.ErrUnsupported)
+		return fmt.Errorf("codec: %s: CodecMeta (Meta in codec.Params) is %d; set it to 4 or 8: %w", b.name, meta, errs.ErrUnsupported)
 	case b.id == ZFPRate && meta == 0: // the default would lose everything
-		return fmt.Errorf("codec: %s: CodecMeta is 0; set CodecMeta to the size in percent: %w", b.name, errs.ErrUnsupported)
+		return fmt.Errorf("codec: %s: CodecMeta (Meta in codec.Params) is 0; set it to the size in percent: %w", b.name, errs.ErrUnsupported)
 	}
 	return nil
 }

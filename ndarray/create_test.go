@@ -374,8 +374,8 @@ func TestCreateCodec(t *testing.T) {
 		{CreateOptions{Codec: codec.FromCode(200)}, errors.ErrUnsupported, "compcode 200): unsupported; add it to Codecs"},
 		{CreateOptions{Codec: codec.FromCode(200), Codecs: []codec.Codec{sleeping{}}, Level: 10}, ErrParam, "level 10"},
 		{CreateOptions{Codec: codec.Snappy}, errors.ErrUnsupported, "snappy: encoding"},
-		{CreateOptions{Codec: codec.NDLZ}, errors.ErrUnsupported, "CodecMeta is 0; set CodecMeta to 4 or 8"},
-		{CreateOptions{Codec: codec.NDLZ, CodecMeta: 5}, errors.ErrUnsupported, "CodecMeta is 5; set CodecMeta to 4 or 8"},
+		{CreateOptions{Codec: codec.NDLZ}, errors.ErrUnsupported, "CodecMeta (Meta in codec.Params) is 0; set it to 4 or 8"},
+		{CreateOptions{Codec: codec.NDLZ, CodecMeta: 5}, errors.ErrUnsupported, "CodecMeta (Meta in codec.Params) is 5; set it to 4 or 8"},
 		{CreateOptions{Filters: []chunk.Filter{chunk.Shuffle, chunk.Filter(200)}}, errors.ErrUnsupported, "filter with number 200: unsupported; add it to UserFilters"},
 	} {
 		dir := t.TempDir()
