@@ -13,8 +13,8 @@ import (
 const structWindow = 4096
 
 // Rows ranges over the rows start to stop-1 as values of the struct type T. An exported field holds the column in its
-// tag `b2:"name"`, or without a tag the column of its own name. The tag "-" omits a field. T may have some of the
-// columns.
+// tag `b2:"name"`, or without a tag the column of its own name. Unlike fields of ndarray, the case of the name counts.
+// The tag "-" omits a field. T may have some of the columns.
 //
 // The type of a field is the one that Read has for the kind of the column and its size, any, or for values of any size
 // a type that they fit by the rules of meta.Unmarshal. A pointer to such a type is nil for a null; other fields are
