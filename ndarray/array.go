@@ -83,14 +83,18 @@ type state struct {
 // wraps ErrFormat, ErrNotArray, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrParam, or is an error of ctx or of
 // the operating system.
 //
-// An open file keeps a file descriptor, the index, and buffers of about one block for each goroutine that has read.
-// Each Array has a cache of its own: with many open arrays, divide the memory among them.
+// An open file keeps a file descriptor and the index. Buffers of a few blocks for each goroutine that reads are
+// released by the garbage collector. Each Array has a cache of its own: with many open arrays, divide the memory among
+// them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
 	return fromFrame(f, err, o)
 }
 
 // Edit opens the array in a file or directory for reading and writing. See Open.
+//
+// Without Locking, only one Array may edit a file at a time: two damage it, and a process that has it open for reading
+// may see edits in part. See [frame.Edit].
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Edit(ctx, name, o.frameOptions())
 	return fromFrame(f, err, o)
@@ -271,10 +275,10 @@ func (a *Array) now() *state {
 
 // Refresh switches the Array to the state that is stored now, and reports whether the state differs from the previous
 // one because another process has edited the array: its items, shape or attributes. An array on a server cannot be
-// followed if it is replaced: Refresh then returns ErrChanged.
+// followed if it is replaced: Refresh then returns ErrChanged. For an array in memory it returns false.
 //
-// With OpenOptions.Locking, every read, Shape and Size also switch to the newest state, and a later Refresh does not
-// report it again. To follow an array that grows, compare its shape with the number of items that were handled.
+// With OpenOptions.Locking, every read, Shape and Size also switch to the newest state. A later Refresh then no longer
+// reports it. To follow an array that grows, compare its shape with the number of items that were handled.
 //
 // The error wraps ErrCorrupt or is an error of [frame.Frame.Refresh].
 func (a *Array) Refresh(ctx context.Context) (bool, error) {
@@ -402,9 +406,6 @@ func (a *Array) CBytes() int64 { return a.f.Info().CBytes }
 // report returns an error, Verify returns it. With a nil report, Verify returns the first fault. See
 // [frame.Frame.Verify].
 func (a *Array) Verify(ctx context.Context, report func(error) error) error {
-	if report == nil {
-		report = func(err error) error { return err }
-	}
 	return a.f.Verify(ctx, report)
 }
 

@@ -125,12 +125,15 @@
 // compresses a block again for each call that adds items to it. So if a block holds several images, collect those of a
 // chunk and append them with one call.
 //
+// Each commit writes the whole index, about 8 bytes for each chunk: 2.0 MB at 300,000 chunks. To record for days, use
+// chunks of hundreds of images with blocks of one, append several images in a Batch, or begin a new file each hour.
+//
 // # Making arrays
 //
 // Create takes a slice. FromFunc computes the items block by block, in parallel. FromReader and FromSeq read a stream
 // of items, and ToWriter writes one. Arange and Linspace compute the same numbers as NumPy. Zeros and Full store almost
-// nothing. Each function creates the array in one commit. Its memory use does not grow with the array, except that
-// Create holds all items.
+// nothing. Each of these functions creates the array in one commit. Create needs all items in memory. The memory use
+// of the others does not grow with the array.
 //
 // Regions is an array that several processes or machines fill, each with chunks of its own.
 //
@@ -162,16 +165,20 @@
 //
 // Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and
 // takes no lock against them, except the file lock of Locking: with it, a read waits while another handle has an open
-// Batch. Two calls may see two states: if the array is edited in between, the shape that the first one returns may not
-// be that of the second. Tiles reads one state for the whole loop. Edits wait for each other. Every edit of items or of
-// the shape is one commit, which becomes visible completely or not at all, and is durable if NoSync is unset. After an
-// error the array is unchanged. A Batch makes several edits one commit. SetAttr edits attributes, and Array.Frame gives
-// access to metalayers.
+// Batch. Without Locking, only one Array may edit a file at a time: two damage it, and a process that has it open for
+// reading may see edits in part. Two calls may see two states: if the array is edited in between, the shape that the
+// first one returns may not be that of the second. Tiles reads one state for the whole loop.
+//
+// Edits wait for each other. Every edit of items or of the shape is one commit, which becomes visible completely or not
+// at all, and is durable if NoSync is unset. After an error the array is unchanged. A Batch makes several edits one
+// commit. SetAttr edits attributes, and Array.Frame gives access to metalayers.
 //
 // A call uses up to Concurrency goroutines, a field of the options. None of them works on the call after it returns,
 // but up to eight stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller.
-// Repeated reads of an array in memory or in one file allocate nothing. If an array was opened, its stored size and
-// OpenOptions.MaxBytes bound the memory of all other calls, so files from unknown sources may be opened. An array that
-// the program itself created has no such bound. Index arrays take about 16 more bytes for each selected item.
-// SelectionShape returns the shape of a result before anything is read.
+// Repeated calls of ReadInto, ReadBytes and Item allocate nothing for an array in memory or in one file.
+//
+// If an array was opened, its stored size and OpenOptions.MaxBytes limit each allocation whose size the file states, so
+// files from unknown sources may be opened. A read may hold about three blocks for each goroutine: limit Concurrency,
+// and the number of calls at a time. An array that the program itself created has no such limit. Index arrays take
+// about 16 more bytes for each selected item. SelectionShape returns the shape of a result before anything is read.
 package ndarray

@@ -31,10 +31,11 @@ type CreateOptions struct {
 	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
 	Level int
 	// Filters transform a block before it is compressed, in this order: chunk.Shuffle, BitShuffle, Delta, ByteDelta,
-	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle, or none for ZFP. A list, such as
-	// []chunk.Filter{chunk.BitShuffle}, replaces that. An empty list selects no filters. "go doc chunk.NoFilter"
-	// describes them. As in C-Blosc2, nothing checks the dtype: TruncPrec, NDMean and the ZFP codecs destroy other
-	// numbers than <f4 and <f8, and IntTrunc those that are not little-endian integers.
+	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle, or none for ZFP. For text (dtype U)
+	// without Codec and Level, Shuffle takes the four bytes of a character for an item, as in python-blosc2. A list,
+	// such as []chunk.Filter{chunk.BitShuffle}, replaces that. An empty list selects no filters. "go doc
+	// chunk.NoFilter" describes them. As in C-Blosc2, nothing checks the dtype: TruncPrec, NDMean and the ZFP codecs
+	// destroy other numbers than <f4 and <f8, and IntTrunc those that are not little-endian integers.
 	Filters []chunk.Filter
 	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode
@@ -132,8 +133,9 @@ type OpenOptions struct {
 	// It has no effect on sparse frames, and on systems without such mappings. See frame.OpenOptions.Mmap.
 	Mmap bool
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See frame.OpenOptions.Locking.
-	// Shape, and methods that need it, such as Size, SelectionShape, String and Slice, look for the newest state, too:
-	// they wait without a context while another handle edits.
+	// Shape, and calls that need it, such as Size, NBytes, SelectionShape, String and Slice, look for the newest state,
+	// too: they wait without a context while another handle edits. To follow an array under a context, read the next
+	// items until the error is not ErrBounds, or call Refresh first, so that Shape seldom waits.
 	Locking bool
 	// NoSync is for Edit: commits return before the disk has the data. A power failure may then damage the file.
 	NoSync bool
@@ -146,10 +148,11 @@ type OpenOptions struct {
 	// stored dtype; without it their items are raw bytes.
 	DType string
 
-	// MaxBytes limits the bytes that a call allocates because the file states a size, which includes the results of
-	// Read and the tiles of Tiles, but not buffers of the caller, as for ReadInto. 0 selects 8 MiB for a block and 64
-	// MiB for all else, or 4096 times the stored bytes that are not zero, whichever is larger. -1 selects no limit.
-	// Beyond the limit, calls return ErrTooLarge.
+	// MaxBytes limits each allocation whose size the file states, in bytes. This includes blocks, the results of Read
+	// and the tiles of Tiles, but not buffers of the caller, as for ReadInto. A call may make several allocations: a
+	// read holds about three blocks for each goroutine. 0 selects 8 MiB for a block and 64 MiB for all else, or 4096
+	// times the stored bytes that are not zero, whichever is larger. So a value above 8 MiB allows larger blocks than
+	// 0. -1 selects no limit. Beyond the limit, calls return ErrTooLarge.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of metalayers and attributes. 0 selects the size of the file.
 	MaxMeta int64
