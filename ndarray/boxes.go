@@ -163,9 +163,7 @@ func byParts(r Reader, part func(chunks, blocks []int64) []int64) Boxes {
 // negative axis counts from the last.
 func ByRows(r Reader, axis int, n int64) Boxes {
 	b := Boxes{shape: r.Shape()}
-	ndim := len(b.shape)
-	if axis < -ndim || axis >= ndim {
-		b.err = fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrBounds, axis, ndim)
+	if axis, b.err = axisNumber(axis, len(b.shape), ErrBounds); b.err != nil {
 		return b
 	} else if n < 1 {
 		b.err = fmt.Errorf("ndarray: %w: boxes of %d rows", ErrShape, n)
@@ -174,7 +172,7 @@ func ByRows(r Reader, axis int, n int64) Boxes {
 	for _, length := range b.shape {
 		b.axes = append(b.axes, spacing{size: length, step: max(length, 1)})
 	}
-	b.axes[(axis+ndim)%ndim] = spacing{size: n, step: n}
+	b.axes[axis] = spacing{size: n, step: n}
 	return b
 }
 

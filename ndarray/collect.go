@@ -157,9 +157,9 @@ func (l *layout) viaTemporary(ctx context.Context, name string, do func(temp *la
 	return do(temp, filepath.Join(dir, "items"))
 }
 
-// put writes the items of a box of whole chunks.
-func (l *layout) put(ctx context.Context, b *frame.Batch, p Box, data []byte) error {
-	s, err := selection.Resolve(l.rec.Shape, p.Selection())
+// put writes the items of a selection of whole chunks.
+func (l *layout) put(ctx context.Context, b *frame.Batch, data []byte, sel ...Index) error {
+	s, err := selection.Resolve(l.rec.Shape, sel)
 	if err != nil {
 		return err
 	}
@@ -252,7 +252,7 @@ func (f *collector) put() {
 	f.wait()
 	if f.err == nil {
 		box, data := f.box.clone(), f.buf
-		f.busy = task.Go(func() error { return f.l.put(f.ctx, f.b, box, data) })
+		f.busy = task.Go(func() error { return f.l.put(f.ctx, f.b, data, box.Selection()...) })
 	}
 	f.got += int64(len(f.buf))
 	f.buf, f.other = f.other, f.buf

@@ -137,7 +137,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	s.read, s.ahead = j.read, nil
 	s.check = func(n int64) error {
 		for _, p := range j.parts {
-			if err := p.a.f.CheckAlloc(n); err != nil {
+			if err := p.a.checkChunks(n); err != nil {
 				return err
 			}
 		}

@@ -2,7 +2,6 @@ package ndarray
 
 import (
 	"context"
-	"fmt"
 	"iter"
 	"slices"
 
@@ -18,8 +17,8 @@ import (
 
 // CreateOptions returns the options for creating an array like this one: its partition, compression parameters and
 // checksums, its fixed metalayers, and the codecs, user filters and number of goroutines that it was opened with. The
-// caller may change the result. It has no attributes and no Storage. It omits metalayers that mark data as stored
-// elsewhere, because a copy contains the data.
+// caller may change the result. It has no attributes and no Storage. It omits metalayers that mark data as stored elsewhere,
+// because a copy contains the data.
 func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
 	o := &CreateOptions{
@@ -134,8 +133,14 @@ type stream struct {
 // stream returns the stream that copies the items of the snapshot.
 func (h *snapshot) stream(l *layout) *stream {
 	return &stream{
-		l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.f.CheckAlloc, read: h.read, ahead: h.readAhead,
+		l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.checkChunks, read: h.read, ahead: h.readAhead,
 	}
+}
+
+// checkChunks returns ErrTooLarge unless the size of the frame justifies n bytes of memory for the items of chunks.
+func (a *Array) checkChunks(n int64) error {
+	_, err := a.checkAlloc("chunks", n, 1)
+	return err
 }
 
 // run writes all chunks to an empty frame.
@@ -162,21 +167,23 @@ func (s *stream) boxes(start, stop grid.Dims) iter.Seq[box] {
 			for i := range g.Ndim {
 				x.count[i] = min(part[i], stop[i]-at[i])
 			}
-			if !yield(x) {
-				return
-			}
-			i := g.Ndim - 1
-			for ; i >= 0; i-- {
-				if at[i] += part[i]; at[i] < stop[i] {
-					break
-				}
-				at[i] = start[i]
-			}
-			if i < 0 {
+			if !yield(x) || !advance(&at, &start, &part, &stop, g.Ndim) {
 				return
 			}
 		}
 	}
+}
+
+// advance moves at to the next position in C order of [start, stop) along the first n axes, in steps, and reports
+// whether one exists. Otherwise at is start again.
+func advance(at, start, step, stop *grid.Dims, n int) bool {
+	for i := n - 1; i >= 0; i-- {
+		if at[i] += step[i]; at[i] < stop[i] {
+			return true
+		}
+		at[i] = start[i]
+	}
+	return false
 }
 
 // write writes the chunks of boxes of whole chunks. Either the chunks exist, or the boxes are those of the whole array.
@@ -225,7 +232,7 @@ func (s *stream) grow(n int64) error {
 	}
 	if s.check != nil {
 		if err := s.check(n); err != nil {
-			return fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
+			return err
 		}
 	}
 	s.buf = slices.Grow(s.buf[:0], size)

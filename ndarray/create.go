@@ -14,7 +14,6 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
-	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse
@@ -122,10 +121,7 @@ func specialOf(item []byte) (chunk.Special, bool) {
 // data. Chunks of zeros take no space. See Zeros.
 func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	if o != nil && o.DType != "" {
-		return nil, errTwoDTypes()
-	}
-	if err := checkObjects(dtype); err != nil {
+	if err := checkGiven(dtype, o); err != nil {
 		return nil, err
 	}
 	return createBytes(ctx, name, shape, dtype, data, o)
@@ -146,12 +142,7 @@ func createBytes(ctx context.Context, name string, shape []int64, dtype string, 
 		if l.geo.Items == 0 {
 			return nil
 		}
-		s, err := selection.Resolve(shape, nil)
-		if err != nil {
-			return err
-		}
-		w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
-		return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
+		return l.put(ctx, b, data)
 	})
 }
 
@@ -165,13 +156,18 @@ type layout struct {
 
 // newGivenLayout is newLayout for a function that takes the dtype as an argument.
 func newGivenLayout(ctx context.Context, name string, shape []int64, dtype string, o *CreateOptions) (*layout, error) {
-	if o != nil && o.DType != "" {
-		return nil, errTwoDTypes()
-	}
-	if err := checkObjects(dtype); err != nil {
+	if err := checkGiven(dtype, o); err != nil {
 		return nil, err
 	}
 	return newLayout(ctx, name, shape, dtype, o)
+}
+
+// checkGiven checks a dtype that is an argument, which o must not have, too.
+func checkGiven(dtype string, o *CreateOptions) error {
+	if o != nil && o.DType != "" {
+		return paramError("CreateOptions.DType and a dtype as an argument, want one of them")
+	}
+	return checkObjects(dtype)
 }
 
 // checkObjects returns ErrType for a dtype with Python objects: their items are addresses in the memory of a process.
@@ -187,11 +183,6 @@ func checkObjects(dtype string) error {
 func hasObjects(d *DType) bool {
 	return d.Kind == 'O' || d.Elem != nil && hasObjects(d.Elem) ||
 		slices.ContainsFunc(d.Fields, func(f meta.Field) bool { return hasObjects(&f.Type) })
-}
-
-// errTwoDTypes returns the error for a dtype that is set twice.
-func errTwoDTypes() error {
-	return paramError("CreateOptions.DType and a dtype as an argument, want one of them")
 }
 
 // newLayout checks the parameters of a new array and chooses those that are not set. It ignores o.DType.

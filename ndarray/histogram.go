@@ -125,16 +125,16 @@ func runTally[S scalar, T Real](j *reduction, widen func(S) T) error {
 	for i, q := range t.quantiles {
 		t.result[i] = math.NaN()
 		if t.defined(ranks) {
-			_, part := math.Modf(place(q, ranks.N))
+			_, part := math.Modf(quantilePosition(q, ranks.N))
 			t.result[i] = reduce.Between(reduce.Number[T](ranks, 2*i), reduce.Number[T](ranks, 2*i+1), part)
 		}
 	}
 	return nil
 }
 
-// place returns where a quantile is among n sorted items. The conversion keeps the product from being fused with what
+// quantilePosition returns where a quantile is among n sorted items. The conversion keeps the product from being fused with what
 // follows, which some CPUs do.
-func place(q float64, n int64) float64 { return float64(q * float64(n-1)) }
+func quantilePosition(q float64, n int64) float64 { return float64(q * float64(n-1)) }
 
 // defined reports whether the quantiles are numbers.
 func (t *tally) defined(r *reduce.Ranks) bool { return r.N > 0 && (t.skip || r.NaNs == 0) }
@@ -146,7 +146,7 @@ func (t *tally) ranks(r *reduce.Ranks) []int64 {
 	}
 	var at []int64
 	for _, q := range t.quantiles {
-		i := min(int64(place(q, r.N)), r.N-1)
+		i := min(int64(quantilePosition(q, r.N)), r.N-1)
 		at = append(at, i, min(i+1, r.N-1))
 	}
 	return at

@@ -93,17 +93,17 @@ func checkBuffer(n int, s *selection.Selection, itemSize int) error {
 	return nil
 }
 
-// allocLimit returns ErrTooLarge unless the size of the frame justifies memory for the items of a selection. size is
-// the larger of the stored size of an item and the size of the value it is converted to.
-func (a *Array) allocLimit(s *selection.Selection, size int) error {
-	n, err := grid.ByteSize(s.Items, int64(size))
+// checkAlloc returns the size of items in bytes. It returns ErrTooLarge unless the size of the frame justifies this
+// memory. what names the items in the error. size is the size of an item, as it is stored or as a value.
+func (a *Array) checkAlloc(what string, items int64, size int) (int, error) {
+	n, err := grid.ByteSize(items, int64(size))
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := a.f.CheckAlloc(int64(n)); err != nil {
-		return fmt.Errorf("ndarray: cannot allocate the selection (ReadInto and ReadBytes use a buffer of the caller): %w", err)
+		return 0, fmt.Errorf("ndarray: cannot allocate %s: %w", what, err)
 	}
-	return nil
+	return n, nil
 }
 
 // readSelection reads a selection that was resolved from sel into dst.

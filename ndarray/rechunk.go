@@ -179,7 +179,9 @@ func (s *stream) tiles(ctx context.Context, b *frame.Batch, tile []int64) error 
 	}
 	g := s.l.geo
 	return s.write(ctx, b, func(yield func(box) bool) {
-		for at := (grid.Dims{}); ; {
+		var at, start, step grid.Dims
+		copy(step[:], tile)
+		for {
 			var stop grid.Dims
 			for i := range g.Ndim {
 				stop[i] = min(at[i]+tile[i], g.Shape[i])
@@ -189,14 +191,7 @@ func (s *stream) tiles(ctx context.Context, b *frame.Batch, tile []int64) error 
 					return
 				}
 			}
-			i := g.Ndim - 1
-			for ; i >= 0; i-- {
-				if at[i] += tile[i]; at[i] < g.Shape[i] {
-					break
-				}
-				at[i] = 0
-			}
-			if i < 0 {
+			if !advance(&at, &start, &step, &g.Shape, g.Ndim) {
 				return
 			}
 		}

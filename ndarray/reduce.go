@@ -175,14 +175,11 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 		j.reduced[i] = axes == nil
 	}
 	for _, axis := range axes {
-		i := axis
-		if i < 0 {
-			i += n
+		i, err := axisNumber(axis, n, ErrBounds)
+		if err != nil {
+			return err
 		}
-		switch {
-		case i < 0 || i >= n:
-			return fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrBounds, axis, n)
-		case j.reduced[i]:
+		if j.reduced[i] {
 			return fmt.Errorf("ndarray: %w: axis %d occurs twice", ErrBounds, axis)
 		}
 		j.reduced[i] = true

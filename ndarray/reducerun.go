@@ -91,7 +91,7 @@ func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *porti
 		}
 	}
 	if !one {
-		if _, err := limited(j.r, s.box.Size(), j.r.DType().Size); err != nil {
+		if _, err := checkBox(j.r, s.box.Size(), j.r.DType().Size); err != nil {
 			return err
 		}
 		if n := int(s.box.Size()); cap(s.raw) < n {

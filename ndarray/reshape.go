@@ -87,8 +87,11 @@ func (h *snapshot) readRuns(ctx context.Context, dst []byte, g *grid.Geometry, s
 			break
 		}
 	}
-	var stride, at grid.Dims
+	var stride, at, zero, one grid.Dims
 	grid.Strides(&stride, g.Shape[:g.Ndim])
+	for i := range k {
+		one[i] = 1
+	}
 	size := int64(h.m.Dtype.Size)
 	for {
 		first := int64(0)
@@ -99,14 +102,7 @@ func (h *snapshot) readRuns(ctx context.Context, dst []byte, g *grid.Geometry, s
 			return err
 		}
 		dst = dst[run*size:]
-		i := k - 1
-		for ; i >= 0; i-- {
-			if at[i]++; at[i] < count[i] {
-				break
-			}
-			at[i] = 0
-		}
-		if i < 0 {
+		if !advance(&at, &zero, &one, count, k) {
 			return nil
 		}
 	}

@@ -132,7 +132,7 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 // compresses only the blocks that get items. To append many times, use a chunk length that divides the number of steps
 // of a call, or combine many calls in a Batch.
 //
-// The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
+// Data without items changes nothing. The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) AppendBytes(ctx context.Context, axis int, data []byte) error {
 	return a.edit(ctx, func(b *Batch) error { return b.AppendBytes(ctx, axis, data) })
 }
@@ -188,7 +188,7 @@ func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 	if err := b.refresh(); err != nil {
 		return err
 	}
-	axis, err := b.axis(axis)
+	axis, err := axisNumber(axis, b.st.geo.Ndim, ErrBounds)
 	if err != nil {
 		return err
 	}
@@ -235,18 +235,6 @@ func Insert[T any](ctx context.Context, e Editor, axis int, at int64, data []T) 
 	return inItems(e.InsertBytes(ctx, axis, at, b))
 }
 
-// axis returns the number of an axis. A negative number counts from the last.
-func (b *Batch) axis(axis int) (int, error) {
-	ndim := b.st.geo.Ndim
-	if axis < -ndim || axis >= ndim {
-		return 0, fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", ErrBounds, axis, ndim)
-	}
-	if axis < 0 {
-		axis += ndim
-	}
-	return axis, nil
-}
-
 // position returns at, counted from the end of the axis if negative. It returns ErrBounds unless n items follow it.
 func (b *Batch) position(axis int, at, n int64) (int64, error) {
 	length := b.st.rec.Shape[axis]
@@ -265,7 +253,7 @@ func (b *Batch) incoming(axis int, data []byte) (ax int, n int64, err error) {
 	if err := b.refresh(); err != nil {
 		return 0, 0, err
 	}
-	if axis, err = b.axis(axis); err != nil {
+	if axis, err = axisNumber(axis, b.st.geo.Ndim, ErrBounds); err != nil {
 		return 0, 0, err
 	}
 	step, shape := int64(b.a.itemSize), b.st.rec.Shape

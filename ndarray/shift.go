@@ -2,7 +2,6 @@ package ndarray
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -174,12 +173,7 @@ func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 	if (x.data == nil || from >= to) && x.zeros(&s, lo[x.axis], before, 0) && x.zeros(&s, after, hi[x.axis], x.by) {
 		return ctx.Err() // new chunks are zeros already
 	}
-	n, err := grid.ByteSize(s.Items, g.ItemSize)
-	if err == nil {
-		if err = a.f.CheckAlloc(int64(n)); err != nil {
-			err = fmt.Errorf("ndarray: cannot allocate chunks: %w", err)
-		}
-	}
+	n, err := a.checkAlloc("chunks", s.Items, int(g.ItemSize))
 	if err != nil {
 		return err
 	}

@@ -83,7 +83,7 @@ func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T],
 		boxes.err = err
 	}
 	return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], _ int) error {
-		if _, err := limited(r, t.Box.Size(), c.ValueSize); err != nil {
+		if _, err := checkBox(r, t.Box.Size(), c.ValueSize); err != nil {
 			return err
 		}
 		return readTile(ctx, h, r, c.Converter, t)
@@ -158,7 +158,7 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 			t.Inner.copy(j[1])
 		}
 		fill := func(ctx context.Context, t *loadedTile[T]) error {
-			n, err := limited(r, t.Box.Size(), r.DType().Size)
+			n, err := checkBox(r, t.Box.Size(), r.DType().Size)
 			if err != nil {
 				return err
 			}
@@ -233,18 +233,10 @@ func (b *Box) copy(x Box) {
 	b.Start, b.Shape = append(b.Start[:0], x.Start...), append(b.Shape[:0], x.Shape...)
 }
 
-// limited returns the size of items of r in bytes. It returns ErrTooLarge if the file does not justify that much
-// memory. size is the size of an item, as it is stored or as a value.
-func limited(r Reader, items int64, size int) (int, error) {
-	n, err := grid.ByteSize(items, int64(size))
-	if err != nil {
-		return 0, err
-	}
+// checkBox is Array.checkAlloc for a box of r.
+func checkBox(r Reader, items int64, size int) (int, error) {
 	a, _ := r.source()
-	if err := a.f.CheckAlloc(int64(n)); err != nil {
-		return 0, fmt.Errorf("ndarray: cannot allocate a box: %w", err)
-	}
-	return n, nil
+	return a.checkAlloc("a box", items, size)
 }
 
 // ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It reads pieces of 16
@@ -263,7 +255,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		return err
 	}
 	if s.ListAxes.Lists > 0 {
-		n, err := limited(r, s.Items, r.DType().Size)
+		n, err := checkBox(r, s.Items, r.DType().Size)
 		if err != nil {
 			return err
 		}

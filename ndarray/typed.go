@@ -74,7 +74,8 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.allocLimit(&s, max(size, c.ValueSize)); err != nil {
+	const what = "the selection (ReadInto and ReadBytes use a buffer of the caller)"
+	if _, err := a.checkAlloc(what, s.Items, max(size, c.ValueSize)); err != nil {
 		return nil, err
 	}
 	dst := make([]T, s.Items)
@@ -244,12 +245,9 @@ func makeItems(n, itemSize int) ([]byte, error) {
 
 // makeStored returns memory for n items of the array, which must justify it.
 func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
-	size, err := grid.ByteSize(int64(n), int64(itemSize))
+	size, err := a.checkAlloc("items to convert them", int64(n), itemSize)
 	if err != nil {
 		return nil, err
-	}
-	if err := a.f.CheckAlloc(int64(size)); err != nil {
-		return nil, fmt.Errorf("ndarray: cannot allocate %d items to convert them: %w", n, err)
 	}
 	return make([]byte, size), nil
 }
