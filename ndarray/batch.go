@@ -45,10 +45,13 @@ type Editor interface {
 //	}
 //	return b.Commit()
 //
-// Each edit sees the results of the edits before it. Readers of the array see no edit before Commit. A batch is not
-// safe for concurrent use. Other batches and single edits of the array wait until the batch ends. So a goroutine that
-// edits the array itself, and not the batch, waits forever. If an edit fails because of its arguments, the batch is
-// unchanged and can go on. After any other error, all further edits and Commit return that error.
+// Each edit sees the results of the edits before it. Readers of the array see no edit before Commit. Unlike a
+// frame.Batch, a Batch is not safe for concurrent use. Other batches and single edits of the array wait until the batch
+// ends. So a goroutine that edits the array itself, and not the batch, waits forever.
+//
+// If an edit fails because of its arguments, or because its context ended before the call, the batch is unchanged and
+// can go on. After any other error, also if the context ends during the call, all further edits and Commit return an
+// error that wraps the first.
 type Batch struct {
 	a   *Array
 	b   *frame.Batch
@@ -121,11 +124,14 @@ func (a *Array) edit(ctx context.Context, change func(b *Batch) error) error {
 	return b.Commit()
 }
 
-// refresh returns an error if the batch cannot take an edit. It reads the shapes again if the caller has replaced the
-// metalayer through Frame.
-func (b *Batch) refresh() error {
+// refresh returns an error if the batch cannot take an edit, or if ctx has ended. It reads the shapes again if the
+// caller has replaced the metalayer through Frame.
+func (b *Batch) refresh(ctx context.Context) error {
 	if b.err != nil {
 		return b.err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	v := b.b.Engine().View()
 	if content, _ := v.MetaLayer(b.a.layer); b.st.readFrom(content) {
@@ -141,7 +147,7 @@ func (b *Batch) refresh() error {
 // fail records the error of an edit that failed partway.
 func (b *Batch) fail(err error) error {
 	if err != nil && b.err == nil {
-		b.err = err
+		b.err = fmt.Errorf("ndarray: batch: an earlier edit failed: %w", err)
 	}
 	return err
 }

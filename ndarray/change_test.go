@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/race"
@@ -413,20 +414,34 @@ func TestBatch(t *testing.T) {
 			t.Errorf("call %d after the end: %v", i, err)
 		}
 	}
+	// Neither does a context that ended before an edit.
+	if b, err = a.Begin(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	for i, err := range []error{b.InsertBytes(canceled, 0, 1, make([]byte, 8)), b.AppendBytes(canceled, 0, make([]byte, 8)), b.Delete(canceled, 0, 0, 1),
+		b.Resize(canceled, 1, 1), b.WriteBytes(canceled, make([]byte, 24)), b.FillBytes(canceled, make([]byte, 2)), b.WriteBytes(canceled, nil, Span(0, 0))} {
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("edit %d: %v", i, err)
+		}
+	}
+	if err := errors.Join(b.FillBytes(ctx, make([]byte, 2), At(0)), b.Commit()); err != nil {
+		t.Errorf("after canceled edits: %v", err)
+	}
 	// An edit that fails partway does.
 	if b, err = a.Begin(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	cancelled, cancel := context.WithCancel(ctx)
-	cancel()
-	if err := b.InsertBytes(cancelled, 0, 1, make([]byte, 8)); !errors.Is(err, context.Canceled) {
+	partway := &countdown{Context: ctx}
+	partway.left.Store(1)
+	if err := b.InsertBytes(partway, 0, 1, make([]byte, 8)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if err := errors.Join(b.Resize(ctx, 1, 1)); !errors.Is(err, context.Canceled) {
-		t.Error(err)
-	}
-	if err := b.Commit(); !errors.Is(err, context.Canceled) {
-		t.Error(err)
+	for i, err := range []error{b.Resize(ctx, 1, 1), b.Commit()} {
+		if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "earlier edit") {
+			t.Errorf("call %d after a failed edit: %v", i, err)
+		}
 	}
 	if got, err := Read[int16](ctx, a, At(-1)); err != nil || !slices.Equal(got, []int16{4, 5, 6, 14}) {
 		t.Error(got, err)

@@ -35,7 +35,7 @@ func (a *Array) Resize(ctx context.Context, shape ...int64) error {
 // Resize changes the shape at the end of each axis. See Array.Resize.
 func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
 	ctx = task.Context(ctx)
-	if err := b.refresh(); err != nil {
+	if err := b.refresh(ctx); err != nil {
 		return err
 	}
 	if len(shape) != b.st.geo.Ndim {
@@ -140,7 +140,7 @@ func (a *Array) AppendBytes(ctx context.Context, axis int, data []byte) error {
 // AppendBytes adds items at the end of an axis. See Array.AppendBytes.
 func (b *Batch) AppendBytes(ctx context.Context, axis int, data []byte) error {
 	ctx = task.Context(ctx)
-	axis, n, err := b.incoming(axis, data)
+	axis, n, err := b.incoming(ctx, axis, data)
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (a *Array) InsertBytes(ctx context.Context, axis int, at int64, data []byte
 // InsertBytes inserts items at position at of an axis. See Array.InsertBytes.
 func (b *Batch) InsertBytes(ctx context.Context, axis int, at int64, data []byte) error {
 	ctx = task.Context(ctx)
-	axis, n, err := b.incoming(axis, data)
+	axis, n, err := b.incoming(ctx, axis, data)
 	if err != nil {
 		return err
 	}
@@ -185,7 +185,7 @@ func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 // Delete removes n steps along an axis, starting at position at. See Array.Delete.
 func (b *Batch) Delete(ctx context.Context, axis int, at, n int64) error {
 	ctx = task.Context(ctx)
-	if err := b.refresh(); err != nil {
+	if err := b.refresh(ctx); err != nil {
 		return err
 	}
 	axis, err := axisNumber(axis, b.st.geo.Ndim, ErrBounds)
@@ -249,8 +249,8 @@ func (b *Batch) position(axis int, at, n int64) (int64, error) {
 }
 
 // incoming returns the number of an axis and the number of steps along it that data holds.
-func (b *Batch) incoming(axis int, data []byte) (ax int, n int64, err error) {
-	if err := b.refresh(); err != nil {
+func (b *Batch) incoming(ctx context.Context, axis int, data []byte) (ax int, n int64, err error) {
+	if err := b.refresh(ctx); err != nil {
 		return 0, 0, err
 	}
 	if axis, err = axisNumber(axis, b.st.geo.Ndim, ErrBounds); err != nil {

@@ -151,7 +151,7 @@ func (a *Array) ResizeAt(ctx context.Context, start, shape []int64) error {
 // ResizeAt changes the shape at any position of each axis. See Array.ResizeAt.
 func (b *Batch) ResizeAt(ctx context.Context, start, shape []int64) error {
 	ctx = task.Context(ctx)
-	if err := b.refresh(); err != nil {
+	if err := b.refresh(ctx); err != nil {
 		return err
 	}
 	if len(shape) != b.st.geo.Ndim || len(start) != len(shape) {

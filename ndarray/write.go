@@ -40,7 +40,7 @@ func (b *Batch) FillBytes(ctx context.Context, item []byte, sel ...Index) error 
 // write writes src to a selection of the array, or of a view of it if m is not nil. If one is set, src is one item,
 // which is written to every selected item.
 func (b *Batch) write(ctx context.Context, m *selection.Mapping, src []byte, one bool, sel []Index) error {
-	if err := b.refresh(); err != nil {
+	if err := b.refresh(ctx); err != nil {
 		return err
 	}
 	s, size, err := b.a.resolve(b.st, m, sel)
