@@ -242,7 +242,10 @@ func (b *Batch) position(axis int, at, n int64) (int64, error) {
 	if from < 0 {
 		from += length
 	}
-	if from < 0 || from > length || n < 0 || n > length-from {
+	switch {
+	case n == 0 && (from < 0 || from > length):
+		return 0, fmt.Errorf("ndarray: %w: position %d of axis %d of length %d", ErrBounds, at, axis, length)
+	case from < 0 || from > length || n < 0 || n > length-from:
 		return 0, fmt.Errorf("ndarray: %w: %d items at %d of axis %d of length %d", ErrBounds, n, at, axis, length)
 	}
 	return from, nil

@@ -8,8 +8,10 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -195,4 +197,26 @@ func (b *Batch) resizeAt(ctx context.Context, start, inner, ends []int64) error 
 		}
 	}
 	return err
+}
+
+// TestEditErrors checks what errors of edits say about positions.
+func TestEditErrors(t *testing.T) {
+	a, err := Zeros(ctx, "", []int64{4}, "<i2", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, large := Zeros(ctx, "", []int64{4}, "<i2", &CreateOptions{Filters: []chunk.Filter{chunk.Shuffle.With(300)}})
+	for want, err := range map[string]error{
+		"position 9 of axis 0 of length 4":     Insert(ctx, a, 0, 9, []int16{1, 2}),
+		"position -5 of axis 0 of length 4":    Insert(ctx, a, 0, -5, []int16{1, 2}),
+		"3 items at 2 of axis 0 of length 4":   a.Delete(ctx, 0, 2, 3),
+		"axis 1 of an array of 1 dimensions":   Append(ctx, a, 1, []int16{1}),
+		"axis -2 of an array of 1 dimensions":  Append(ctx, a, -2, []int16{1}),
+		"entry 1 of the list is 4, out of":     ReadInto(ctx, a, make([]int16, 2), Pick(0, 4)),
+		"parameter is out of range, want -128": large,
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("error %v, want %q", err, want)
+		}
+	}
 }

@@ -328,7 +328,7 @@ func TestSelectionErrors(t *testing.T) {
 	for sel, reason := range map[string]string{
 		"3:999999,x": `column 10: unknown word "x"`,
 		"0,99":       "index 1: 99 is out of range for axis 1 of length 20",
-		"0,[1,99]":   "index 1: number 1 is 99, out of range for axis 1 of length 20",
+		"0,[1,99]":   "index 1: entry 1 of the list is 99, out of range for axis 1 of length 20",
 		"0,0,0":      "3 axes are indexed, but the array has 2",
 		"[True]":     "index 0: mask has length 1, but axis 0 has length 30",
 	} {

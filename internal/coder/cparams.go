@@ -97,7 +97,7 @@ func (p *Params) checkFilters() error {
 		case numbers && def != nil && def.bytewise:
 			return paramError("codec %v reads the items as numbers, so it cannot follow filter %v; set no filters", p.Codec, f.kind())
 		case f >= badParam:
-			return paramError("filter %v: the parameter is out of range", f.kind())
+			return paramError("filter %v: the parameter is out of range, want -128 to 255", f.kind())
 		case def == nil && f.Code() < firstUserFilter:
 			return unsupportedFilter(f)
 		case def == nil: // a user filter: see Plugins.CheckEncoding

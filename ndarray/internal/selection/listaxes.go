@@ -222,9 +222,9 @@ func (x *IndexArray) checkBounds(axis int, shape []int64) error {
 	for k, i := range x.At {
 		if i >= n || i < -n {
 			if x.Kind == FlatKind {
-				return fmt.Errorf("number %d is %d, out of range for %d items", k, i, n)
+				return fmt.Errorf("entry %d of the list is %d, out of range for %d items", k, i, n)
 			}
-			return fmt.Errorf("number %d is %d, out of range for axis %d of length %d", k, i, axis, n)
+			return fmt.Errorf("entry %d of the list is %d, out of range for axis %d of length %d", k, i, axis, n)
 		}
 	}
 	return nil

@@ -92,7 +92,7 @@ func (m *Mapping) Repeats() bool {
 // Push adds an axis.
 func (m *Mapping) Push(x ViewAxis) error {
 	if m.Ndim == grid.MaxDims {
-		return fmt.Errorf("ndarray: %w: view would have more than %d dimensions", errs.ErrShape, grid.MaxDims)
+		return fmt.Errorf("ndarray: %w: the result would have more than %d dimensions", errs.ErrShape, grid.MaxDims)
 	}
 	m.Axes[m.Ndim] = x
 	m.Ndim++

@@ -94,12 +94,12 @@ func TestListErrors(t *testing.T) {
 		sel   []Index
 		parts []string
 	}{
-		{[]Index{All, Pick(1, 4)}, []string{"index 1", "number 1 is 4", "axis 1", "length 4"}},
+		{[]Index{All, Pick(1, 4)}, []string{"index 1", "entry 1 of the list is 4", "axis 1", "length 4"}},
 		{[]Index{NewAxis, Pick(-4)}, []string{"index 1", "is -4", "axis 0", "length 3"}},
-		{[]Index{Ellipsis, Coords([]int64{0, -6}, nil)}, []string{"index 1", "number 1 is -6", "axis 2", "length 5"}},
+		{[]Index{Ellipsis, Coords([]int64{0, -6}, nil)}, []string{"index 1", "entry 1 of the list is -6", "axis 2", "length 5"}},
 		{[]Index{Coords([]int64{0, 1}, nil), Point(4)}, []string{"index 1", "4 is out of range for axis 1 of length 4"}},
-		{[]Index{Coords([]int64{0, 1, 2, 3}, []int64{2, 2})}, []string{"index 0", "number 3 is 3", "axis 0", "length 3"}},
-		{[]Index{Flat(0, 60)}, []string{"index 0", "number 1 is 60", "60 items"}},
+		{[]Index{Coords([]int64{0, 1, 2, 3}, []int64{2, 2})}, []string{"index 0", "entry 3 of the list is 3", "axis 0", "length 3"}},
+		{[]Index{Flat(0, 60)}, []string{"index 0", "entry 1 of the list is 60", "60 items"}},
 		{[]Index{Mask([]bool{true, false}, nil)}, []string{"index 0", "length 2", "axis 0", "length 3"}},
 		{[]Index{Point(0), Mask(make([]bool, 16), []int64{4, 4})}, []string{"index 1", "length 4", "axis 2", "length 5"}},
 		{[]Index{Coords([]int64{1, 2}, nil), Coords([]int64{1, 2, 3}, nil)}, []string{"index 1", "[2]", "[3]", "broadcast"}},
