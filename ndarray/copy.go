@@ -17,13 +17,13 @@ import (
 
 // CreateOptions returns the options for creating an array like this one: its partition, compression parameters and
 // checksums, its fixed metalayers, and the codecs, user filters and number of goroutines that it was opened with. The
-// caller may change the result. It has no attributes and no Storage. It omits metalayers that mark data as stored elsewhere,
+// caller owns the result. It has no attributes and no Storage. It omits metalayers that mark data as stored elsewhere,
 // because a copy contains the data.
 func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
 	o := &CreateOptions{
 		Chunks: a.Chunks(), Blocks: a.Blocks(), Checksums: info.Checksums, BlockTable: info.BlockTable,
-		Concurrency: a.opts.Concurrency, Codecs: a.opts.Codecs, UserFilters: a.opts.UserFilters,
+		Concurrency: a.opts.Concurrency, Codecs: slices.Clone(a.opts.Codecs), UserFilters: slices.Clone(a.opts.UserFilters),
 	}
 	o.setParams(info.Params)
 	o.Meta = a.copiedMeta(a.f.Meta())

@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -218,5 +219,22 @@ func TestEditErrors(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q", err, want)
 		}
+	}
+}
+
+// TestCreateOptionsOwned checks that the caller may change the result of CreateOptions.
+func TestCreateOptionsOwned(t *testing.T) {
+	a, err := Create(ctx, "", []int64{3}, []int16{1, 2, 3}, &CreateOptions{
+		UserFilters: []chunk.UserFilter{countFilter{new(atomic.Int64)}}, Filters: []chunk.Filter{chunk.Filter(countFilter{}.Code())},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(a.CreateOptions().UserFilters)
+	if o := a.CreateOptions(); o.UserFilters[0] == nil {
+		t.Error("the filters of the array have changed")
+	}
+	if _, err := Copy(ctx, "", a, nil); err != nil {
+		t.Error(err)
 	}
 }
