@@ -197,7 +197,7 @@ func (a *Array) setDType(dtype string) error {
 		return fmt.Errorf("ndarray: dtype %q: %v: %w", dtype, err, ErrType)
 	}
 	if dt.Size != a.itemSize {
-		return fmt.Errorf("ndarray: dtype %s has %d bytes, but items have %d: %w", dtype, dt.Size, a.itemSize, ErrType)
+		return a.fault("dtype %s has %d bytes, but items have %d: %w", dtype, dt.Size, a.itemSize, ErrType)
 	}
 	a.dtype = dt
 	return nil
@@ -248,6 +248,15 @@ func (a *Array) parse(v engine.View) (*state, error) {
 func (a *Array) corrupt(format string, args ...any) error {
 	return &frame.Error{Path: a.f.Path(), Part: "metalayer " + a.layer, Chunk: -1, Off: -1,
 		Err: fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)}
+}
+
+// fault returns an error that the file causes, with its name if it has one.
+func (a *Array) fault(format string, args ...any) error {
+	err := fmt.Errorf(format, args...)
+	if path := a.f.Path(); path != "" {
+		return fmt.Errorf("ndarray: %s: %w", path, err)
+	}
+	return fmt.Errorf("ndarray: %w", err)
 }
 
 // view returns the newest state. The caller must release the view.

@@ -37,7 +37,7 @@ func (a *Array) Attr(name string, v any) error {
 		err = meta.UnmarshalWithin(content, v, a.f.CheckAlloc)
 	}
 	if err != nil {
-		return attrError(name, err)
+		return a.fault("attribute %q: %w", name, err)
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -208,5 +209,38 @@ func TestProxyArray(t *testing.T) {
 	defer c.Close()
 	if err := Fill(ctx, c, 2.0); err != nil {
 		t.Errorf("filling a copy: %v", err)
+	}
+}
+
+// TestErrorsNameFile checks that errors which the file causes have its name.
+func TestErrorsNameFile(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "named.b2nd")
+	a, err := CreateBytes(ctx, name, []int64{1}, "<U1", []byte{0, 0, 0, 0xff}, &CreateOptions{Attrs: map[string]any{"text": "x"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	if a, err = Open(ctx, name, &OpenOptions{MaxBytes: 1 << 10}); err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	wide, err := BroadcastTo(a, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	item := func(_ []string, err error) error { return err }
+	number := 0
+	_, dtype := Open(ctx, name, &OpenOptions{DType: "<f8"})
+	_, tiles := Copy(ctx, "", wide, nil)
+	for i, c := range []struct{ err, want error }{
+		{item(Read[string](ctx, a)), ErrValue},
+		{item(Read[string](ctx, wide)), ErrTooLarge},
+		{a.Attr("text", &number), ErrType},
+		{dtype, ErrType},
+		{tiles, ErrTooLarge},
+	} {
+		if !errors.Is(c.err, c.want) || !strings.Contains(c.err.Error(), name) {
+			t.Errorf("%d: error %v, want %v and the name of the file", i, c.err, c.want)
+		}
 	}
 }

@@ -101,7 +101,7 @@ func (a *Array) checkAlloc(what string, items int64, size int) (int, error) {
 		return 0, err
 	}
 	if err := a.f.CheckAlloc(int64(n)); err != nil {
-		return 0, fmt.Errorf("ndarray: cannot allocate %s: %w", what, err)
+		return 0, a.fault("cannot allocate %s: %w", what, err)
 	}
 	return n, nil
 }
@@ -224,12 +224,21 @@ func (r *reading) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
 // Special implements engine.ReadPlan.
 func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
 	visit := v.State.(*readVisit)
-	item, err := visit.specialItem(s, value, int(r.plan.Geo.ItemSize))
+	item, err := r.specialItem(v, s, value)
 	if err != nil {
-		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+		return err
 	}
 	r.plan.Fill(&visit.part, r.dst, item)
 	return nil
+}
+
+// specialItem is readVisit.specialItem with the location in the error.
+func (r *reading) specialItem(v *engine.Visit, s chunk.Special, value []byte) ([]byte, error) {
+	item, err := v.State.(*readVisit).specialItem(s, value, int(r.plan.Geo.ItemSize))
+	if err != nil {
+		return nil, &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+	}
+	return item, nil
 }
 
 // specialItem returns the item that a special chunk repeats: value, or memory of v.
@@ -263,7 +272,7 @@ func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *select
 	if s.Items == 0 || allZeros(b.Engine().View()) {
 		return true, nil
 	}
-	z := &zeroScan{}
+	z := &zeroScan{reading{path: a.f.Path()}}
 	z.plan = selection.NewPlan(st.geo, s)
 	err := b.Engine().View().Decode(ctx, z, z.plan.BlockCount(), int(st.geo.BlockBytes))
 	if errors.Is(err, errNotZero) {
@@ -315,7 +324,7 @@ func (m *zeroMover) Unshuffle(coder.Shuffled) bool { return false }
 
 // Special implements engine.ReadPlan.
 func (z *zeroScan) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
-	item, err := v.State.(*readVisit).specialItem(s, value, int(z.plan.Geo.ItemSize))
+	item, err := z.specialItem(v, s, value)
 	if err == nil && !coder.IsZero(item) {
 		err = errNotZero
 	}

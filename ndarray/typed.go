@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -257,7 +258,11 @@ func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst 
 	size := r.DType().Size
 	clear(dst)
 	return inBatches(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
-		return c.Decode(convert.ValuesOf(dst[from:to]), b[from*size:], size, from)
+		err := c.Decode(convert.ValuesOf(dst[from:to]), b[from*size:], size, from)
+		if a, _ := r.source(); err != nil && a.f.Path() != "" {
+			err = &frame.Error{Path: a.f.Path(), Part: "items", Chunk: -1, Off: -1, Err: err}
+		}
+		return err
 	})
 }
 
