@@ -1,11 +1,13 @@
 package ndarray
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -88,7 +90,8 @@ type state struct {
 // them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
-	return fromFrame(f, err, o)
+	a, err := fromFrame(f, err, o)
+	return a, hint(err, name, nil)
 }
 
 // Edit opens the array in a file or directory for reading and writing. See Open.
@@ -97,7 +100,8 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // may see edits in part. See [frame.Edit].
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Edit(ctx, name, o.frameOptions())
-	return fromFrame(f, err, o)
+	a, err := fromFrame(f, err, o)
+	return a, hint(err, name, nil)
 }
 
 // OpenReaderAt opens the array in the first size bytes of r, for reading. r may be an uncompressed member of a zip file
@@ -119,7 +123,25 @@ func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Array, 
 // Open.
 func OpenBytes(b []byte, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenBytes(b, o.frameOptions())
-	return fromFrame(f, err, o)
+	a, err := fromFrame(f, err, o)
+	return a, hint(err, "", b)
+}
+
+// hint adds the function that opens a file to the error of opening it as an array, if the name or the bytes show it.
+func hint(err error, name string, b []byte) error {
+	if !errors.Is(err, ErrFormat) {
+		return err
+	}
+	ext := filepath.Ext(name)
+	switch {
+	case ext == ".b2z" || ext == ".b2d" || ext == ".b2e" || bytes.HasPrefix(b, []byte("PK\x03\x04")):
+		return fmt.Errorf("%w; use package frame/store", err)
+	case ext == ".npy" || bytes.HasPrefix(b, []byte("\x93NUMPY")):
+		return fmt.Errorf("%w; use npy.Read", err)
+	case errors.Is(err, ErrNotArray):
+		return fmt.Errorf("%w; use package frame", err)
+	}
+	return err
 }
 
 // OpenFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or

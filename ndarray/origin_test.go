@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -209,6 +210,38 @@ func TestProxyArray(t *testing.T) {
 	defer c.Close()
 	if err := Fill(ctx, c, 2.0); err != nil {
 		t.Errorf("filling a copy: %v", err)
+	}
+}
+
+// TestOpenHints checks that errors of opening name what opens the file, if its name or its bytes show it.
+func TestOpenHints(t *testing.T) {
+	dir := t.TempDir()
+	plain := filepath.Join(dir, "plain.b2frame")
+	f, err := frame.Create(ctx, plain, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	npy, zip := filepath.Join(dir, "x.npy"), filepath.Join(dir, "x.b2z")
+	if err := errors.Join(os.WriteFile(npy, []byte("\x93NUMPY\x01\x00"), 0o666), os.WriteFile(zip, []byte("PK\x03\x04"), 0o666), os.Mkdir(filepath.Join(dir, "x.b2d"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	open := func(_ *Array, err error) error { return err }
+	for i, c := range []struct {
+		err  error
+		hint string
+	}{
+		{open(Open(ctx, npy, nil)), "use npy.Read"},
+		{open(Edit(ctx, npy, nil)), "use npy.Read"},
+		{open(OpenBytes([]byte("\x93NUMPY\x01\x00"), nil)), "use npy.Read"},
+		{open(Open(ctx, zip, nil)), "use package frame/store"},
+		{open(OpenBytes([]byte("PK\x03\x04"), nil)), "use package frame/store"},
+		{open(Open(ctx, filepath.Join(dir, "x.b2d"), nil)), "use package frame/store"},
+		{open(Open(ctx, plain, nil)), "use package frame"},
+	} {
+		if !errors.Is(c.err, ErrFormat) || !strings.HasSuffix(c.err.Error(), "; "+c.hint) {
+			t.Errorf("%d: error %v, want %v and %q", i, c.err, ErrFormat, c.hint)
+		}
 	}
 }
 
