@@ -249,9 +249,8 @@ func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		var id int64
-		n, _ := fmt.Sscanf(x.Name(), "%X.chunk", &id)
-		ours := n == 1 && x.Name() == chunkFile(id) && !named[x.Name()] || x.Name() == indexFile+".tmp"
+		_, isChunk := chunkNumber(x.Name())
+		ours := isChunk && !named[x.Name()] || x.Name() == indexFile+".tmp"
 		if !ours || !x.Type().IsRegular() {
 			continue
 		}

@@ -248,8 +248,8 @@ func (w *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candid
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		var id int64
-		if n, _ := fmt.Sscanf(x.Name(), "%X.chunk", &id); n != 1 || x.Name() != chunkFile(id) || id > 1<<32-1 {
+		id, ok := chunkNumber(x.Name())
+		if !ok {
 			continue
 		}
 		p, err := w.chunkFile(x.Name(), id)

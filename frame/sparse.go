@@ -61,11 +61,11 @@ func fileExtent(id int64) storage.Extent { return storage.Extent{Off: id, End: i
 
 func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
 
-// chunkNumber returns the number of a chunk file.
+// chunkNumber returns the number of a chunk file. Other names have no number.
 func chunkNumber(name string) (int64, bool) {
 	digits, ok := strings.CutSuffix(name, ".chunk")
-	n, err := strconv.ParseInt(digits, 16, 64)
-	return n, ok && err == nil && name == chunkFile(n)
+	n, err := strconv.ParseUint(digits, 16, 32)
+	return int64(n), ok && err == nil && name == chunkFile(int64(n))
 }
 
 func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
@@ -125,7 +125,7 @@ func (d *sparse) avoidRegions(tx *transaction) error {
 	}
 	d.avoidedBy, d.avoided = tx, nil
 	for _, x := range files {
-		if n, ok := chunkNumber(x.Name()); ok && n < 1<<32 {
+		if n, ok := chunkNumber(x.Name()); ok {
 			d.avoided = append(d.avoided, n)
 			tx.next.fileID = max(tx.next.fileID, n+1)
 		}

@@ -48,6 +48,7 @@ func TestObjects(t *testing.T) {
 	if s.puts != 1+regionCount-1 { // a duplicate leaves the object
 		t.Errorf("%d objects were put", s.puts)
 	}
+	s.objects[chunkFile(-1)] = "not a chunk file"
 	r, err := reopen(s)
 	must(t, err)
 	defer r.Close()
@@ -89,6 +90,7 @@ func TestObjects(t *testing.T) {
 		})
 	}
 	all.Wait()
+	delete(s.objects, chunkFile(-1))
 	s.same(t, want)
 
 	late, err := reopen(s)

@@ -46,7 +46,7 @@ func TestHostileRegions(t *testing.T) {
 			return err
 		},
 	}
-	names := []string{chunkFile(2), chunkFile(0), tempDir, finishDir, indexFile, layoutFile, "0123456789abcdef.tmp", chunkFile(99), "0000000a.chunk",
+	names := []string{chunkFile(2), chunkFile(0), tempDir, finishDir, indexFile, layoutFile, "0123456789abcdef.tmp", chunkFile(99), chunkFile(-1), "0000000a.chunk",
 		tempDir + "/0123456789abcdef.tmp", tempDir + "/0123456789abcde0.tmp", finishDir + "/0123456789abcdef.tmp"}
 	outcomes := map[string]int{} // for the log
 	for kind, place := range kinds {

@@ -295,7 +295,7 @@ func TestSalvageForms(t *testing.T) {
 
 // TestSalvageSparse breaks sparse frames.
 func TestSalvageSparse(t *testing.T) {
-	for _, what := range []string{"nothing", "a chunk", "a file", "the index", "the index file"} {
+	for _, what := range []string{"nothing", "a chunk", "a file", "the index", "the index file", "a negative number"} {
 		dir := filepath.Join(t.TempDir(), "x")
 		var want [][]byte
 		f, err := frame.CreateFunc(t.Context(), dir, func(b *frame.Batch) error {
@@ -326,6 +326,10 @@ func TestSalvageSparse(t *testing.T) {
 			must(t, os.WriteFile(name, b, 0o666))
 		case "the index file":
 			must(t, os.Remove(filepath.Join(dir, indexFile)))
+			vl = false
+		case "a negative number":
+			must(t, os.Remove(filepath.Join(dir, indexFile)))
+			must(t, os.Link(filepath.Join(dir, chunkFile(2)), filepath.Join(dir, chunkFile(-1))))
 			vl = false
 		}
 		r := salvagePath(t, dir)
