@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // noise returns n bytes that do not compress.
@@ -231,6 +232,76 @@ func checkShared(t *testing.T, f *Frame, content []byte, n int) {
 		t.Errorf("the chunk that others shared: %v", err)
 	}
 	must(t, f.Close())
+}
+
+// firstItems is a plan that reads or writes the first eight bytes of each chunk.
+type firstItems struct {
+	next int
+	data []byte
+}
+
+func (p *firstItems) Next(v *engine.Visit) bool {
+	v.Chunk, v.Blocks, v.Keep = p.next, append(v.Blocks[:0], 0), true
+	p.next++
+	return 8*v.Chunk < len(p.data)
+}
+
+func (p *firstItems) Block(b *engine.Block, v *engine.Visit, _, _, _ int) {
+	b.Data, b.ItemSize, b.Need, b.Keep, b.Mover = p.data[8*v.Chunk:][:8], 8, 8, engine.KeepSome, nil
+	b.Copy.Begin(0, 0, 8)
+}
+
+func (p *firstItems) Special(*engine.Visit, chunk.Special, []byte, int, int) error { return nil }
+
+// TestLargeBlocks reads and writes items of a few bytes that decode to many blocks of 12 MiB. The memory must not grow
+// with the number of goroutines.
+func TestLargeBlocks(t *testing.T) {
+	const size, n = 12 << 20, 12
+	content := make([]byte, size)
+	content[0], content[size-1] = 7, 1
+	stored, err := chunk.Encode(nil, content, chunk.Params{
+		TypeSize: 8, Filters: []chunk.Filter{chunk.Delta, chunk.BitShuffle}, BlockSize: size, Codec: codec.Zstd,
+	})
+	must(t, err)
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+		for range n {
+			if err := b.AppendRaw(t.Context(), stored); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &CreateOptions{Params: chunk.Params{TypeSize: 8, BlockSize: size, Codec: codec.LZ4}})
+	must(t, err)
+	b, err := appendTo(f, nil)
+	must(t, err)
+	open := func(maxBytes int64) *Frame {
+		f, err := EditStorage(t.Context(), NewMemory(bytes.Clone(b)), &OpenOptions{Concurrency: 12, MaxBytes: maxBytes})
+		must(t, err)
+		return f
+	}
+	p := &firstItems{data: make([]byte, 8*n)}
+	f = open(16 << 20)
+	lean(t, "Decode", func() { must(t, decodeAll(f, p)) })
+	if want := bytes.Repeat(content[:8], n); !bytes.Equal(p.data, want) {
+		t.Errorf("%x, want %x", p.data, want)
+	}
+	clear(p.data)
+	p.next = 0
+	f = open(16 << 20)
+	w, err := f.Begin(t.Context())
+	must(t, err)
+	defer w.Rollback()
+	if n := allocated(func() { must(t, w.Engine().Encode(t.Context(), size, p, 0)) }); n > 160<<20 {
+		t.Errorf("Encode: %d bytes allocated", n)
+	}
+	for _, x := range []struct {
+		maxBytes, size int64
+		want           int
+	}{{0, 8 << 20, 12}, {1 << 20, 8 << 20, 12}, {16 << 20, size, 1}, {100 << 20, size, 2}, {-1, size, 12}, {0, size, 1}} {
+		if got := open(x.maxBytes).workersFor(100, x.size); got != x.want {
+			t.Errorf("MaxBytes %d, blocks of %d bytes: %d workers, want %d", x.maxBytes, x.size, got, x.want)
+		}
+	}
 }
 
 // TestOverlappingChunks edits and copies a frame with a chunk inside of another.

@@ -12,7 +12,6 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
-	"github.com/goblosc/blosc2/internal/task"
 )
 
 // decoding is one call of Decode. The blocks of all its chunks are one queue for the workers. A worker that finds no
@@ -74,7 +73,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, p 
 			d.cache = f.cache
 		}
 	}
-	d.workers = task.Workers(f.opts.Concurrency, blocks)
+	d.workers = f.workersFor(blocks, max(int64(blockSize), int64(s.blockSize)))
 	d.call, d.opens = ctx, ctx
 	if d.pass = pass; pass == nil {
 		if src := storage.Ranges(s.src); src != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
-	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/internal/tune"
 )
 
@@ -83,7 +82,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 		b.size = sizeEstimate{all: all}
 		defer func() { b.size = sizeEstimate{} }()
 	}
-	workers := task.Workers(b.f.opts.Concurrency, blocksOf(all, l))
+	workers := b.f.workersFor(blocksOf(all, l), largestBlock(l))
 	e.Start(ctx)
 	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
@@ -101,11 +100,16 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 
 // checkLayout returns ErrTooLarge if the memory for the blocks that the header of the frame asks for is not justified.
 func (b *Batch) checkLayout(l *coder.Layout) error {
-	if l.NumBlocks() == 0 {
-		return nil
-	}
 	const header = 24 // of a slice
-	return b.f.CheckAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
+	return b.f.CheckAlloc(max(largestBlock(l), header*int64(l.NumBlocks())))
+}
+
+// largestBlock returns the size of the first block of a chunk, or 0 if it has none.
+func largestBlock(l *coder.Layout) int64 {
+	if l.NumBlocks() == 0 {
+		return 0
+	}
+	return int64(l.BlockLen(0))
 }
 
 // blocksOf estimates the number of blocks of a call of Encode from the size of the content in bytes. More goroutines

@@ -114,6 +114,9 @@ type OpenOptions struct {
 	// MaxBytes limits the bytes that a call may allocate because the frame states a size; beyond that it returns
 	// ErrTooLarge. 0 = 8 MiB for a block and 64 MiB for all else, or 4096 times the stored bytes that are not zero,
 	// whichever is larger; -1 = no limit.
+	//
+	// The limit applies to each buffer. A read holds about three blocks for each of its goroutines. If the blocks are
+	// larger than 8 MiB, it starts no more goroutines than this memory allows within the limit, but at least one.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of the metalayers in the header, and of those in the trailer. If a frame has
 	// more, opening it returns ErrTooLarge. 0 = the size of the frame.
