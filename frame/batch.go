@@ -373,9 +373,8 @@ func (b *Batch) checkPosition(i, last int) error {
 	if err := b.checkEditable(); err != nil {
 		return err
 	}
-	n := b.next.index.n
 	if i < 0 || i > last {
-		return &Error{Path: b.f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", n, ErrBounds)}
+		return b.f.errBounds(b.next, i)
 	}
 	return nil
 }
@@ -454,8 +453,9 @@ func (b *Batch) makeVariable() error {
 		if err != nil {
 			return err
 		}
-		if total += int64(len(c)); b.f.CheckAlloc(total) != nil {
-			return b.f.wrap("index", -1, fmt.Errorf("special values that take more than %d bytes as chunks: %w", total, b.f.CheckAlloc(total)))
+		total += int64(len(c))
+		if err := b.f.CheckAlloc(total); err != nil {
+			return b.f.wrap("index", -1, fmt.Errorf("special values that take %d bytes or more as chunks: %w", total, err))
 		}
 		p, err := b.write(c)
 		if err != nil {

@@ -87,8 +87,7 @@ func recoverFault(m *storage.Mapped, was bool, f *Frame, i int, w *worker, err *
 	if w != nil {
 		w.Worker = nil
 	}
-	*err = &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1,
-		Err: fmt.Errorf("cannot read byte %d of the mapped file, which was truncated, or the disk fails: %w", off, ErrChanged)}
+	*err = f.chunkErrorAt(i, -1, fmt.Errorf("cannot read byte %d of the mapped file, which was truncated, or the disk fails: %w", off, ErrChanged))
 }
 
 // ChunkInfo describes a chunk without decoding it. Sizes are in bytes.

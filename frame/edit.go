@@ -58,14 +58,20 @@ func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 
 // encode returns p encoded as a chunk.
 func (b *Batch) encode(ctx context.Context, p []byte) ([]byte, error) {
+	encode := b.encodeParams
 	if b.f.tuner != nil {
-		return b.encodeTuned(ctx, p)
+		encode = b.encodeTuned
 	}
-	c, err := b.f.pool.Encode(nil, p, b.next.cparams())
+	c, err := encode(p)
 	if err != nil {
 		return nil, b.f.wrap("chunk", -1, err)
 	}
 	return c, ctx.Err()
+}
+
+// encodeParams is encode with the parameters of the frame.
+func (b *Batch) encodeParams(p []byte) ([]byte, error) {
+	return b.f.pool.Encode(nil, p, b.next.cparams())
 }
 
 // AppendBlocks compresses blocks and adds them as the last chunk. Each block has its own size of at least one byte. The
@@ -427,41 +433,37 @@ func (b *Batch) record(t *tuner) error {
 }
 
 // encodeTuned is encode with the parameters that the tuner chooses.
-func (b *Batch) encodeTuned(ctx context.Context, p []byte) ([]byte, error) {
+func (b *Batch) encodeTuned(p []byte) ([]byte, error) {
 	t := b.f.tuner
 	blockSize := int(b.next.blockSize)
-	var err error
 	if blockSize == 0 {
-		blockSize, err = b.f.opts.Goal.BlockSize(int(b.next.typeSize), len(p))
-	}
-	if err != nil {
-		return nil, b.f.wrap("chunk", -1, err)
+		var err error
+		if blockSize, err = b.f.opts.Goal.BlockSize(int(b.next.typeSize), len(p)); err != nil {
+			return nil, err
+		}
 	}
 	l, err := coder.Params{TypeSize: int(b.next.typeSize), BlockSize: blockSize}.Layout(len(p))
 	if err != nil {
-		return nil, b.f.wrap("chunk", -1, err)
+		return nil, err
 	}
 	if l.NumBlocks() == 0 {
 		return b.f.pool.EncodeLayout(nil, p, l)
 	}
 	blockSize = l.BlockLen(0)
 	if t.Due(len(p)) {
-		err = t.Try(&tune.Chunk{Size: len(p), BlockSize: blockSize, Plain: func(k int) ([]byte, error) {
+		err := t.Try(&tune.Chunk{Size: len(p), BlockSize: blockSize, Plain: func(k int) ([]byte, error) {
 			return p[k*blockSize : min((k+1)*blockSize, len(p))], nil
 		}})
+		if err != nil {
+			return nil, err
+		}
 	}
-	if err == nil {
-		l, err = t.Layout(len(p), blockSize)
+	if l, err = t.Layout(len(p), blockSize); err != nil {
+		return nil, err
 	}
-	var c []byte
-	if err == nil {
-		c, err = b.f.pool.EncodeLayout(nil, p, l)
-	}
-	if err == nil {
-		err = b.record(t)
-	}
+	c, err := b.f.pool.EncodeLayout(nil, p, l)
 	if err != nil {
-		return nil, b.f.wrap("chunk", -1, err)
+		return nil, err
 	}
-	return c, ctx.Err()
+	return c, b.record(t)
 }

@@ -201,16 +201,16 @@ type chunkState struct {
 	size int64
 }
 
+// fault adds the chunk file to an error.
+func (r *Regions) fault(i int, err error) error { return r.f.chunkErrorAt(i, int64(i), err) }
+
 // examine reads the header in the file of chunk i. It returns ErrCorrupt if the file does not hold a chunk of the size
 // of chunk i.
 func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState, err error) {
-	fault := func(err error) (chunkState, error) {
-		return x, &Error{Path: r.f.path, Part: "chunk", Chunk: i, Off: int64(i), Err: err}
-	}
 	var b []byte
 	b, x.size, err = r.files.Get(ctx, chunkFile(int64(i)), coder.HeaderSize)
 	if err != nil {
-		return fault(err)
+		return x, r.fault(i, err)
 	}
 	h, err := coder.ParseHeader(b, x.size)
 	if err == nil {
@@ -230,7 +230,7 @@ func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState
 		err = corrupt("%w", err)
 	}
 	if err != nil {
-		return fault(err)
+		return x, r.fault(i, err)
 	}
 	if x.e = entry(i); special {
 		x.e = e
@@ -238,19 +238,27 @@ func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState
 	return x, nil
 }
 
-// checksum reads the file of chunk i.
+// checksum returns the checksum of chunk i, whose file has size bytes.
 func (r *Regions) checksum(ctx context.Context, i int, size int64) (uint32, error) {
-	if r.objects != nil {
-		b, _, err := r.objects.Get(ctx, chunkFile(int64(i)), size)
-		return crc32c.Checksum(b), err
-	}
-	f, err := storage.OpenFile(r.root, chunkFile(int64(i)), false)
+	b, err := r.read(ctx, chunkFile(int64(i)), size)
 	if err != nil {
-		return 0, err
+		return 0, r.fault(i, err)
+	}
+	return crc32c.Checksum(b), nil
+}
+
+// read returns the first n bytes of a file.
+func (r *Regions) read(ctx context.Context, name string, n int64) ([]byte, error) {
+	if r.objects != nil {
+		b, _, err := r.objects.Get(ctx, name, n)
+		return b, err
+	}
+	f, err := storage.OpenFile(r.root, name, false)
+	if err != nil {
+		return nil, err
 	}
 	defer f.Close()
-	b, err := r.f.readStored(f, 0, size)
-	return crc32c.Checksum(b), err
+	return r.f.readStored(f, 0, n)
 }
 
 // publish writes the index file of next, which finishes the frame.

@@ -131,15 +131,25 @@ func (f *Frame) chunkError(s *snapshot, i int, err error) error {
 			off += int64(s.headerLen)
 		}
 	}
+	return f.chunkErrorAt(i, off, err)
+}
+
+// chunkErrorAt adds a chunk to an error. off is the offset of the chunk or the number of its file, or -1.
+func (f *Frame) chunkErrorAt(i int, off int64, err error) error {
 	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
 }
 
-// checkBounds returns ErrBounds if there is no chunk i.
+// checkBounds returns ErrBounds if s has no chunk i.
 func (f *Frame) checkBounds(s *snapshot, i int) error {
 	if i < 0 || i >= s.index.n {
-		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds)}
+		return f.errBounds(s, i)
 	}
 	return nil
+}
+
+// errBounds returns the error for a number that no chunk of s has.
+func (f *Frame) errBounds(s *snapshot, i int) error {
+	return f.chunkErrorAt(i, -1, fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds))
 }
 
 // vlContent decodes a variable-length metalayer.

@@ -286,7 +286,7 @@ func (r *Regions) write(ctx context.Context, encode func(ctx context.Context, b 
 			return err
 		}
 		if err := r.put(ctx, b, i, c, h); err != nil {
-			return &Error{Path: r.f.path, Part: "chunk", Chunk: i, Off: -1, Err: err}
+			return r.f.chunkErrorAt(i, -1, err)
 		}
 		return nil
 	}

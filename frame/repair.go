@@ -184,7 +184,7 @@ func (w *salvager) matchChecksums(list []entry, bad []int, candidates []candidat
 
 // entryFor returns the entry of a candidate that becomes chunk i, and reports the change.
 func (w *salvager) entryFor(i int, p *candidate) entry {
-	w.report(&Error{Path: w.f.path, Part: "chunk", Chunk: i, Off: p.at, Err: corrupt("a wrong index entry; the chunk here takes its place")})
+	w.report(w.f.chunkErrorAt(i, p.at, corrupt("a wrong index entry; the chunk here takes its place")))
 	return entry(p.at - w.base())
 }
 

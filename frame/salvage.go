@@ -376,7 +376,7 @@ func salvageLimit(size int64) int64 { return 16<<20 + 4*min(size, 1<<60) }
 // usable reports whether chunk i is intact, or cannot be checked because its codec is not available.
 func (f *Frame) usable(ctx context.Context, s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
-		return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: -1, Err: corrupt("not found")}
+		return f.chunkErrorAt(i, -1, corrupt("not found"))
 	}
 	_, err := f.usableHeader(storage.Bind(ctx, s.src), s, i)
 	return err

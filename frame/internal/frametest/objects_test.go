@@ -198,6 +198,32 @@ func TestObjectsFaults(t *testing.T) {
 	}
 }
 
+// TestObjectsChecksumError lets a read of a whole chunk fail in Finish: the error names the chunk.
+func TestObjectsChecksumError(t *testing.T) {
+	failed := errors.New("the store has failed")
+	s := newStore()
+	r, err := layOut("", regionOptions(s))
+	must(t, err)
+	defer r.Close()
+	for i := range regionCount {
+		must(t, r.Write(t.Context(), i, regionItems(i)))
+	}
+	gets := 0
+	s.do = func(_ int, what string, change func()) error {
+		if what == "get "+chunkFile(2) {
+			if gets++; gets == 2 { // after the header
+				return failed
+			}
+		}
+		change()
+		return nil
+	}
+	err = r.Finish(t.Context())
+	if e, ok := errors.AsType[*frame.Error](err); !ok || !errors.Is(err, failed) || e.Chunk != 2 {
+		t.Error(err)
+	}
+}
+
 // TestObjectsRaces lets other writers act at the worst moment of a call.
 func TestObjectsRaces(t *testing.T) {
 	ctx, want := t.Context(), filesOfRegions(t)
