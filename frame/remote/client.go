@@ -271,7 +271,7 @@ func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, erro
 		size, err := parseUnsatisfied(resp.Header.Get("Content-Range"))
 		switch {
 		case id != nil && err == nil && size != id.Size:
-			return fail(fmt.Errorf("%d bytes, opened with %d: %w", size, id.Size, ErrChanged))
+			return fail(fmt.Errorf("%d bytes, opened with %d: %w", size, id.Size, errReplaced))
 		case id == nil && err == nil && size == 0:
 			a.id.Size = 0
 			discard(resp)

@@ -21,8 +21,9 @@ var (
 )
 
 // Error is an error of a request. It wraps ErrChanged if the object has changed, errors.ErrUnsupported if the server
-// cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403, or
-// an error of the connection. For an object of OpenGetter, URL is its name, and Err wraps the error of the Getter.
+// cannot be used for reading ranges, fs.ErrNotExist for status 404 or 410, fs.ErrPermission for status 401 or 403,
+// os.ErrDeadlineExceeded if the server sends nothing for Options.Stall, or an error of the connection. For an object of
+// OpenGetter, URL is its name, and Err wraps the error of the Getter.
 type Error struct {
 	URL    string // without the password and the query, which may hold secrets
 	Status int    // HTTP status of the answer, or 0 if there was none or it came from a Getter
@@ -34,6 +35,20 @@ func (e *Error) Error() string { return e.URL + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// changed is ErrChanged in words for an object on a server.
+type changed string
+
+const (
+	errReplaced changed = "the object was replaced; open it again"
+	errRemoved  changed = "the object was removed"
+)
+
+// Error implements error.
+func (c changed) Error() string { return string(c) }
+
+// Unwrap returns ErrChanged.
+func (c changed) Unwrap() error { return ErrChanged }
 
 // public returns a URL for messages, without the password and the query.
 func public(u *url.URL) string {
@@ -49,13 +64,13 @@ func statusError(status int, opened bool) error {
 	switch status {
 	case http.StatusNotFound, http.StatusGone:
 		if err = fmt.Errorf("%w: %w", err, errs.ErrNotExist); opened {
-			err = fmt.Errorf("%w: %w", err, ErrChanged)
+			err = fmt.Errorf("%w: %w", err, errRemoved)
 		}
 	case http.StatusUnauthorized, http.StatusForbidden:
 		err = fmt.Errorf("%w: %w", err, fs.ErrPermission)
 	case http.StatusPreconditionFailed:
 		if opened {
-			err = fmt.Errorf("%w: %w", err, ErrChanged)
+			err = fmt.Errorf("%w: %w", err, errReplaced)
 		}
 	}
 	return err

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"net/http"
+	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -57,7 +58,7 @@ var passingFaults = []faultTest{
 	{"stalled header", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		<-r.Context().Done()
 		return true
-	}, nil, "sends nothing"},
+	}, os.ErrDeadlineExceeded, "sends nothing: i/o timeout (after 2 attempts)"},
 	{"stalled body", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		var from, to int64
 		fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
@@ -65,7 +66,7 @@ var passingFaults = []faultTest{
 		w.(http.Flusher).Flush()
 		<-r.Context().Done()
 		return true
-	}, nil, "sends nothing"},
+	}, os.ErrDeadlineExceeded, "sends nothing: i/o timeout (after 2 attempts)"},
 	{"not HTTP", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		c := hijack(w)
 		c.Write([]byte("hello\r\n\r\n"))
@@ -83,7 +84,7 @@ var lastingFaults = []faultTest{
 	{"another ETag", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("ETag", `"2"`)
 		return false // which answers 412
-	}, ErrChanged, "412"},
+	}, ErrChanged, "412 Precondition Failed: the object was replaced; open it again"},
 	{"another ETag without conditions", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		w.Header().Set("ETag", `"2"`)
 		r.Header.Del("If-Match")
@@ -102,7 +103,7 @@ var lastingFaults = []faultTest{
 	{"gone", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		http.NotFound(w, r)
 		return true
-	}, fs.ErrNotExist, "404"},
+	}, fs.ErrNotExist, "404 Not Found: not found: the object was removed"},
 	{"gone is changed", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		w.WriteHeader(http.StatusGone)
 		return true

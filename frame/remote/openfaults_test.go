@@ -67,7 +67,7 @@ func TestOpenFaults(t *testing.T) {
 		{"always changing", big, func(n int64, w http.ResponseWriter, r *http.Request) bool {
 			w.Header().Set("ETag", fmt.Sprintf(`"%d"`, n))
 			return false
-		}, nil, "changed", ErrChanged},
+		}, nil, "the object was replaced; open it again", ErrChanged},
 		{"weak ETag", big, func(n int64, w http.ResponseWriter, r *http.Request) bool {
 			w.Header().Set("ETag", `W/"1"`)
 			return false
@@ -114,7 +114,11 @@ func TestOpenFaults(t *testing.T) {
 		{"always busy", big, func(n int64, w http.ResponseWriter, r *http.Request) bool {
 			w.WriteHeader(http.StatusBadGateway)
 			return true
-		}, nil, "4 attempts", nil},
+		}, nil, "(after 4 attempts)", nil},
+		{"busy, no repetition", big, func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			w.WriteHeader(http.StatusBadGateway)
+			return true
+		}, func(o *Options) { o.Retries = -1 }, "(after 1 attempt)", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := newServer(t, c.data)

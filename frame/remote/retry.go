@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"time"
 )
@@ -46,7 +47,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 }
 
 // errStalled is the cause of canceling a request that receives nothing.
-var errStalled = errors.New("the server sends nothing")
+var errStalled = fmt.Errorf("the server sends nothing: %w", os.ErrDeadlineExceeded)
 
 // transportError returns the error of a request without an answer, or of a body that broke.
 func (c *client) transportError(ctx context.Context, err error) error {
@@ -110,7 +111,11 @@ func (c *client) do(ctx context.Context, off int64, try attempt) error {
 		case !errors.As(err, &t):
 			return err
 		case i >= c.o.Retries:
-			return fmt.Errorf("%w (%d attempts)", err, i+1)
+			s := "s"
+			if i == 0 {
+				s = ""
+			}
+			return fmt.Errorf("%w (after %d attempt%s)", err, i+1, s)
 		}
 		wait := max(t.after, backoff(i, c.o.MaxWait))
 		if wait > c.o.MaxWait {

@@ -86,9 +86,9 @@ func (v version) String() string {
 func (id identity) check(other identity) error {
 	switch {
 	case !id.same(other.version):
-		return fmt.Errorf("version %s, opened as %s: %w", quoted(other.version), quoted(id.version), ErrChanged)
+		return fmt.Errorf("version %s, opened as %s: %w", quoted(other.version), quoted(id.version), errReplaced)
 	case id.Size != other.Size:
-		return fmt.Errorf("%d bytes, opened with %d: %w", other.Size, id.Size, ErrChanged)
+		return fmt.Errorf("%d bytes, opened with %d: %w", other.Size, id.Size, errReplaced)
 	}
 	return nil
 }
