@@ -113,7 +113,8 @@ func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions
 }
 
 // OpenSource opens the array in src, for reading: an object in a store, or anything that can be read under a context.
-// Reads of the array pass their context on to src. Close does not close src. See Open.
+// Reads of the array pass their context on to src. The source limits the requests: see Options.Requests of package
+// remote. Close does not close src. See Open.
 func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenSource(ctx, src, o.frameOptions())
 	return fromFrame(f, err, o)

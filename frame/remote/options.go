@@ -18,7 +18,7 @@ type Options struct {
 	Header http.Header  // sent with every request, for example Authorization
 
 	Requests int           // requests in flight; 0 = 16
-	Retries  int           // repetitions of a failed request; 0 = 5, negative = none
+	Retries  int           // repetitions of a failed request, also of one that is continued; 0 = 5, negative = none
 	MaxWait  time.Duration // longest wait before a repetition; if the server demands more, the request fails; 0 = 30 s
 	Stall    time.Duration // a request that receives no byte for that long has failed; 0 = 30 s
 
@@ -51,9 +51,10 @@ type Options struct {
 	Cache int64 // bytes to keep in memory, besides the first and the last 64 KiB
 
 	// Dir is a folder for a cache on disk, which several processes may share. Open creates it, with its parents, if it
-	// is missing. Its files are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Processes
-	// check the limit from time to time, and each may exceed it by a sixteenth. Key names the object in the folder, for
-	// URLs that change, such as signed ones; "" = the URL.
+	// is missing. Its files are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Each Object
+	// and each Dir checks the limit after its first write, and whenever it has written a sixteenth of the limit. So each
+	// may exceed the limit by a sixteenth, also if they are in the same process. Key names the object in the folder,
+	// for URLs that change, such as signed ones; "" = the URL.
 	Dir      string
 	DirBytes int64
 	Key      string
