@@ -53,8 +53,7 @@ func OpenDir(ctx context.Context, url string, o *Options) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.platform.noSuffix = opts.platform.noSuffix || thisPlatform.noSuffix
-	opts.platform.noConditions = opts.platform.noConditions || thisPlatform.noConditions
+	opts.fit(thisPlatform)
 	base, err := newClient(url, &opts)
 	if err != nil {
 		return nil, err

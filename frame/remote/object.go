@@ -47,9 +47,7 @@ func Open(ctx context.Context, url string, o *Options) (*Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts.platform.noSuffix = opts.platform.noSuffix || thisPlatform.noSuffix
-	opts.Multipart = opts.Multipart && !opts.platform.noSuffix
-	opts.platform.noConditions = opts.platform.noConditions || thisPlatform.noConditions
+	opts.fit(thisPlatform)
 	c, err := newClient(url, &opts)
 	if err != nil {
 		return nil, err

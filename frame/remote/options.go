@@ -105,6 +105,13 @@ type platform struct {
 	noConditions bool // If-Match, If-Unmodified-Since and Accept-Encoding
 }
 
+// fit leaves out the features that a platform does not have.
+func (o *Options) fit(p platform) {
+	o.platform.noSuffix = o.platform.noSuffix || p.noSuffix
+	o.platform.noConditions = o.platform.noConditions || p.noConditions
+	o.Multipart = o.Multipart && !o.platform.noSuffix
+}
+
 const (
 	keep       = 64 << 10 // bytes at both ends of an object that Open reads and the Object keeps
 	maxRequest = 1 << 30  // largest Options.MaxLen

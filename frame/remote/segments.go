@@ -25,6 +25,13 @@ type segment struct {
 	elem   *list.Element // in table.cache
 }
 
+// loaded returns a segment with bytes that were read.
+func loaded(off int64, data []byte) *segment {
+	s := &segment{Range: Range{Off: off, Len: int64(len(data))}, data: data, done: make(chan struct{})}
+	close(s.done)
+	return s
+}
+
 // load is one read of the object that fills segments.
 type load struct {
 	Range
@@ -51,8 +58,8 @@ func (t *table) pin(off int64, data []byte) {
 	if len(data) == 0 {
 		return
 	}
-	s := &segment{Range: Range{Off: off, Len: int64(len(data))}, data: data, done: make(chan struct{}), pinned: true}
-	close(s.done)
+	s := loaded(off, data)
+	s.pinned = true
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.insert(s)
@@ -60,8 +67,8 @@ func (t *table) pin(off int64, data []byte) {
 
 // add adds bytes that were read, and returns their segment, which the caller must release.
 func (t *table) add(off int64, data []byte) *segment {
-	s := &segment{Range: Range{Off: off, Len: int64(len(data))}, data: data, done: make(chan struct{}), refs: 1}
-	close(s.done)
+	s := loaded(off, data)
+	s.refs = 1
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.insert(s)
@@ -72,8 +79,8 @@ func (t *table) add(off int64, data []byte) *segment {
 // addHeld adds a loaded segment for one caller, until the caller releases it. It is not in the cache, which may evict
 // segments in use.
 func (t *table) addHeld(off int64, data []byte) *segment {
-	s := &segment{Range: Range{Off: off, Len: int64(len(data))}, data: data, done: make(chan struct{}), refs: 1}
-	close(s.done)
+	s := loaded(off, data)
+	s.refs = 1
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.insert(s)
