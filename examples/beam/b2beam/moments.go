@@ -93,7 +93,10 @@ func (r reducer) fromMoments(data []byte) []byte {
 		case ndarray.OpMean:
 			out[i] = x[0][i] / x[1][i]
 		default:
-			out[i] = x[1][i] / max(x[2][i]-float64(r.Options.DDof), 0)
+			n := x[2][i] - float64(r.Options.DDof)
+			if out[i] = x[1][i] / max(n, 0); n <= 0 && r.Options.SkipNaN {
+				out[i] = math.NaN() // as NumPy's nanvar
+			}
 		}
 		if r.Op == ndarray.OpStd {
 			out[i] = math.Sqrt(out[i])

@@ -235,7 +235,7 @@ func (r reducer) result(ctx context.Context, p part) (Tile, error) {
 	if err != nil {
 		return t, err
 	}
-	v, err := ndarray.AsType(wide, p.DType)
+	v, err := ndarray.AsType(wide, fmt.Sprintf("<f%d", a.DType().Size)) // also for items in big-endian order
 	if err != nil {
 		return t, err
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io/fs"
 	"maps"
-	"math"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -208,79 +207,6 @@ func TestRechunkStored(t *testing.T) {
 	if !errors.Is(err, ndarray.ErrTooLarge) || !strings.Contains(err.Error(), `array "x"`) {
 		t.Errorf("error %v for a limit below a chunk", err)
 	}
-}
-
-// TestReduce compares results with those of ndarray.Reduce.
-func TestReduce(t *testing.T) {
-	ctx := context.Background()
-	f := create(t, "x", []int64{70, 10, 6}, []int64{3, 5, 6})
-	e, err := ndarray.Edit(ctx, f.Path, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	nan := float32(math.NaN())
-	err = errors.Join(
-		ndarray.Fill(ctx, e, nan, ndarray.Span(3, 30), ndarray.At(2), ndarray.At(1)),
-		ndarray.Fill(ctx, e, nan, ndarray.All, ndarray.At(7), ndarray.At(3)), e.Close())
-	if err != nil {
-		t.Fatal(err)
-	}
-	cases := map[string]struct {
-		op ndarray.Op
-		o  ndarray.ReduceOptions
-	}{
-		"sum":     {ndarray.OpSum, ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: true}},
-		"mean":    {ndarray.OpMean, ndarray.ReduceOptions{Axes: []int{0}, KeepDims: true}},
-		"nanmean": {ndarray.OpMean, ndarray.ReduceOptions{Axes: []int{0, -1}, SkipNaN: true}},
-		"min":     {ndarray.OpMin, ndarray.ReduceOptions{Axes: []int{1}, SkipNaN: true}},
-		"max":     {ndarray.OpMax, ndarray.ReduceOptions{}},
-		"nanstd":  {ndarray.OpStd, ndarray.ReduceOptions{Axes: []int{0}, SkipNaN: true, DDof: 1}},
-		"std":     {ndarray.OpStd, ndarray.ReduceOptions{Axes: []int{2}}},
-		"count":   {ndarray.OpCountNaN, ndarray.ReduceOptions{}},
-	}
-	out := t.TempDir()
-	mustRun(t, func(s beam.Scope) {
-		tiles := b2beam.Read(s, []b2beam.File{f}, nil)
-		for name, c := range cases {
-			reduced := b2beam.Reduce(s, c.op, tiles, &c.o)
-			b2beam.Write(s, filepath.Join(out, name), b2beam.Rechunk(s, reduced, b2beam.RechunkOptions{Chunks: whole(c.o)}), &ndarray.CreateOptions{NoSync: true})
-		}
-	})
-	for name, c := range cases {
-		t.Run(name, func(t *testing.T) {
-			want, err := ndarray.Reduce(ctx, open(t, f.Path), c.op, &c.o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := open(t, filepath.Join(out, name, "x.b2nd"))
-			if c.op != ndarray.OpStd { // other results are exact
-				equal(t, got, want)
-				return
-			}
-			x, errX := ndarray.Read[float64](ctx, got)
-			y, errY := ndarray.Read[float64](ctx, want)
-			if errX != nil || errY != nil || len(x) != len(y) {
-				t.Fatal(errX, errY, len(x), len(y))
-			}
-			for i := range x {
-				if d := x[i] - y[i]; !(d < 1e-4 && d > -1e-4) && (x[i] == x[i] || y[i] == y[i]) {
-					t.Errorf("item %d is %v, want %v", i, x[i], y[i])
-				}
-			}
-		})
-	}
-}
-
-// whole returns chunks of whole axes for the result of a reduction of three axes.
-func whole(o ndarray.ReduceOptions) []int64 {
-	n := 3 - len(o.Axes)
-	if o.Axes == nil {
-		n = 0
-	}
-	if o.KeepDims {
-		n = 3
-	}
-	return []int64{-1, -1, -1}[:n]
 }
 
 // TestZip subtracts an array from itself, and the mean over files of equal shape from each file.
