@@ -17,10 +17,10 @@ import (
 )
 
 var (
-	in     = flag.String("in", "", "files to read, in the order of their names along axis 0: a pattern; empty writes a sample to OUT/sample and reads it")
+	in     = flag.String("in", "", "files to read, in the order of their names along axis 0: a path, a pattern or a URL; empty writes a sample to OUT/sample and reads it")
 	out    = flag.String("out", "", "folder for mean/NAME.b2nd and anomaly/NAME.b2nd, shared by all workers, or its URL in a bucket")
 	name   = flag.String("name", "data", "name of the new arrays")
-	chunks = flag.String("chunks", "", "chunk shape of the anomaly; -1 is a whole axis. If it is empty, the files must have equal lengths, and the chunks are theirs")
+	chunks = flag.String("chunks", "", "chunk shape of the anomaly; -1 is a whole axis. If it is empty, the files must have equal chunks, which divide their lengths along axis 0, and the anomaly has these chunks")
 	memory = flag.Int64("max-memory", 64<<20, "bytes of items that a bundle holds for one step with -chunks")
 )
 
@@ -66,12 +66,10 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, err := ndarray.Open(ctx, files[0].Path, nil)
+	of, err := cli.Chunks(ctx, files[0].Path)
 	if err != nil {
 		return err
 	}
-	defer first.Close()
-	of := first.Chunks()
 	shape, err := cli.Ints(*chunks)
 	if err != nil {
 		return err

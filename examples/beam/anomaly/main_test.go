@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"flag"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,6 +59,41 @@ func TestRun(t *testing.T) {
 	}
 	if c := a.Chunks(); c[0] != a.Shape()[0] || c[1] != 5 || c[2] != 5 {
 		t.Errorf("chunks %v", c)
+	}
+}
+
+// TestURL reads one file, and the directory of a sparse array, from a server.
+func TestURL(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	if err := cli.SampleDays(ctx, dir, 1); err != nil {
+		t.Fatal(err)
+	}
+	file, err := cli.Files(filepath.Join(dir, "*.b2nd"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	day := open(t, file[0].Path)
+	sparse, err := ndarray.Copy(ctx, filepath.Join(dir, "sparse.b2nd"), day, &ndarray.CreateOptions{Sparse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sparse.Close()
+	server := httptest.NewServer(http.FileServer(http.Dir(dir)))
+	defer server.Close()
+	for _, name := range []string{filepath.Base(file[0].Path), "sparse.b2nd/"} {
+		*out, *in, *chunks = t.TempDir(), server.URL+"/"+name, ""
+		if err := run(ctx); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		x := read(t, day)
+		mean := read(t, open(t, filepath.Join(*out, "mean", "data.b2nd")))
+		for i := range x {
+			x[i] -= mean[i%len(mean)]
+		}
+		if got := read(t, open(t, filepath.Join(*out, "anomaly", "data.b2nd"))); !slices.Equal(got, x) {
+			t.Errorf("%s: another anomaly", name)
+		}
 	}
 }
 
