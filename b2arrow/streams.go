@@ -8,10 +8,12 @@ import (
 	"io"
 	"iter"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/bitutil"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
@@ -165,6 +167,8 @@ func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t 
 			if err := o.Frame().CheckAlloc(int64(min(held, math.MaxInt64))); err != nil {
 				return fmt.Errorf("all rows at once, read fewer: %w", err)
 			}
+			a = makeArray(withBuffers(a.Data()))
+			defer a.Release()
 			end := first + int64(a.Len())
 			for _, s := range g {
 				if from, to := max(s.from, first), min(s.to, end); from < to {
@@ -185,4 +189,26 @@ func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t 
 		return parts[0], nil
 	}
 	return array.Concatenate(parts, mem)
+}
+
+// withBuffers returns data in which all codes of dictionaries have a buffer and a bitmap: array.Concatenate panics
+// without them if the dictionaries differ and a part has no codes.
+func withBuffers(d arrow.ArrayData) arrow.ArrayData {
+	buffers := slices.Clone(d.Buffers())
+	if d.DataType().ID() == arrow.DICTIONARY {
+		if buffers[0] == nil {
+			buffers[0] = memory.NewBufferBytes(bytes.Repeat([]byte{0xff}, int(bitutil.BytesForBits(int64(d.Offset()+d.Len())))))
+		}
+		if buffers[1] == nil {
+			buffers[1] = memory.NewBufferBytes(nil)
+		}
+		return array.NewDataWithDictionary(d.DataType(), d.Len(), buffers, d.NullN(), d.Offset(), d.Dictionary().(*array.Data))
+	}
+	var children []arrow.ArrayData
+	for _, c := range d.Children() {
+		child := withBuffers(c)
+		defer child.Release()
+		children = append(children, child)
+	}
+	return array.NewData(d.DataType(), d.Len(), buffers, children, d.NullN(), d.Offset())
 }

@@ -163,6 +163,47 @@ func TestStreamColumn(t *testing.T) {
 	a.Release()
 }
 
+// TestNestedDictionaries joins blocks of lists whose dictionaries differ. Some blocks or rows have no values.
+func TestNestedDictionaries(t *testing.T) {
+	typ := arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String})
+	for _, values := range [][]string{
+		{`["a"]`, `["b"]`}, {`["a"]`, `[]`}, {`null`, `["a","b"]`, `["b"]`}, {`[null]`, `["a"]`, `[]`},
+	} {
+		var blocks [][]byte
+		var schema []byte
+		for _, v := range values {
+			content, head := stream(t, typ, "["+v+", []]") // the second row is deleted
+			blocks, schema = append(blocks, content), head
+			content, _ = stream(t, typ, `[["c"], []]`) // the first row is deleted
+			blocks = append(blocks, content)
+		}
+		var live []bool
+		for range values {
+			live = append(live, true, false, false, true)
+		}
+		b := build(t, `{"name": "c", "kind": "list", "serializer": "arrow", "item": {"kind": "string"}}`, live)
+		b.Batches("_cols/c", arrowLayer(schema), []int{len(live)}, [][][]byte{blocks})
+		c, err := b.open().Column(t.Context(), "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := Column(t.Context(), c, 0, int64(2*len(values)), checked(t))
+		if err != nil {
+			t.Errorf("%v: %v", values, err)
+			continue
+		}
+		for i, want := range values {
+			if want == "null" {
+				want = array.NullValueStr
+			}
+			if got := a.ValueStr(2 * i); got != want || a.ValueStr(2*i+1) != "[]" {
+				t.Errorf("%v: row %d is %s and %s", values, i, got, a.ValueStr(2*i+1))
+			}
+		}
+		a.Release()
+	}
+}
+
 // TestNoStreams reads no rows of columns of all types of Arrow, among them dictionaries without a builder.
 func TestNoStreams(t *testing.T) {
 	ctx, i8 := context.Background(), arrow.PrimitiveTypes.Int8
