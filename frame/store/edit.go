@@ -22,8 +22,8 @@ import (
 )
 
 // Create creates an empty store for editing: a directory if the name ends in ".b2d", or an embed store in one file if
-// it ends in ".b2e". The error wraps fs.ErrExist if the name exists. For a .b2z file, create a directory and pack it:
-// see Store.Pack.
+// it ends in ".b2e". The error wraps fs.ErrExist if the name exists, and errors.ErrUnsupported for another extension.
+// For a .b2z file, create a directory and pack it: see Store.Pack.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Store, error) {
 	if o == nil {
 		o = &CreateOptions{}
@@ -123,9 +123,11 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 //
 // Each edit takes effect completely or not at all, even after a crash. If it returns an error, it may have taken
 // effect. The Store then shows what the files hold, or it rejects edits and Pack until it is opened again. Edit removes
-// the temporary files of interrupted edits. A Store that was opened earlier continues to see the leaves of that time; in
-// a directory, each of them until it is replaced or deleted. Its reads of an embed store return frame.ErrChanged if an
-// edit may have overwritten the bytes: then open the store again.
+// the temporary files of interrupted edits.
+//
+// A Store that was opened earlier continues to see the leaves of that time; in a directory, each of them until it is
+// replaced or deleted. Its reads of an embed store return frame.ErrChanged if an edit may have overwritten the bytes.
+// Then open the store again.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openEdit(ctx, name, o)
 	if err != nil {

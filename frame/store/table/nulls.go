@@ -179,7 +179,8 @@ func isFloat(d meta.DType, b []byte, f float64) bool {
 }
 
 // Nulls reports for each of the rows start to stop-1 whether its value is null. The result is nil if no value of the
-// column can be null. NaT is null in a nullable timestamp, however the table marks nulls. The error wraps ErrBounds for rows that do not exist, or is an error of reading.
+// column can be null. NaT is null in a nullable timestamp, however the table marks nulls. The error wraps ErrBounds for
+// rows that do not exist, or is an error of reading.
 func (c *Column) Nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	if err := c.checkRows(start, stop); err != nil {
 		return nil, err
