@@ -155,8 +155,8 @@ func (c *Column) openDictionary(ctx context.Context, t *Table, key string) error
 	return nil
 }
 
-// Info describes the column.
-func (c *Column) Info() ColumnInfo { return c.info }
+// Info describes the column. The caller may change the result.
+func (c *Column) Info() ColumnInfo { return c.info.clone() }
 
 // Array returns the array of a column of numbers, booleans, fixed strings, timestamps or arrays, and that of the codes
 // of a dictionary. It may have more rows than the table: the deleted ones. It is nil for all other columns.
@@ -191,5 +191,5 @@ func (c *Column) Stored(start, stop int64) iter.Seq2[int64, int64] {
 	return c.rows.Runs(start, stop)
 }
 
-// Categories returns the values of a dictionary column, in the order of their codes.
+// Categories returns the values of a dictionary column, in the order of their codes. The caller may change the result.
 func (c *Column) Categories() []string { return slices.Clone(c.dict) }

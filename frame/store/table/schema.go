@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,25 @@ type ColumnInfo struct {
 	nullValue any  // nil, bool, string, []byte, jsonNumber or float64: the value that is null
 	nullCode  int32
 	arrow     bool // the items are Arrow streams
+}
+
+// clone returns a copy that callers may change.
+func (c ColumnInfo) clone() ColumnInfo {
+	c.Shape, c.Fields = slices.Clone(c.Shape), cloneAll(c.Fields)
+	if c.Item != nil {
+		item := c.Item.clone()
+		c.Item = &item
+	}
+	return c
+}
+
+// cloneAll returns copies of descriptions.
+func cloneAll(list []ColumnInfo) []ColumnInfo {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i] = list[i].clone()
+	}
+	return list
 }
 
 // isText reports whether the values are text or bytes in an array.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
@@ -108,8 +107,8 @@ func text(f *frame.Frame, name string) ([]byte, error) {
 // Rows returns the number of rows.
 func (t *Table) Rows() int64 { return t.rows.Live }
 
-// Columns describes the columns, in the order of the schema.
-func (t *Table) Columns() []ColumnInfo { return slices.Clone(t.columns) }
+// Columns describes the columns, in the order of the schema. The caller may change the result.
+func (t *Table) Columns() []ColumnInfo { return cloneAll(t.columns) }
 
 // Attrs returns the names of the attributes of the table: see Store.Attrs.
 func (t *Table) Attrs(ctx context.Context) ([]string, error) { return t.s.Attrs(ctx, t.key) }

@@ -367,3 +367,31 @@ func TestColumnPath(t *testing.T) {
 		}
 	}
 }
+
+// TestInfoCopies changes the descriptions of columns. The open table and its columns stay as they are.
+func TestInfoCopies(t *testing.T) {
+	ctx := t.Context()
+	tab := mustTable(t, "t43_ndarray.b2z")
+	c, err := tab.Column(ctx, "c0_ndarray")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Read[any](ctx, c, 0, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.Columns()[0].Shape[0]++
+	c.Info().Shape[0]++
+	if got, err := Read[any](ctx, c, 0, 2); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+	if _, err := tab.Column(ctx, "c0_ndarray"); err != nil {
+		t.Error(err)
+	}
+	info := ColumnInfo{Item: &ColumnInfo{Name: "item"}, Fields: []ColumnInfo{{Name: "field", Shape: []int64{1}}}}
+	other := info.clone()
+	other.Item.Name, other.Fields[0].Name, other.Fields[0].Shape[0] = "", "", 0
+	if info.Item.Name != "item" || info.Fields[0].Name != "field" || info.Fields[0].Shape[0] != 1 {
+		t.Errorf("a change of a copy: %+v, %+v", info.Item, info.Fields)
+	}
+}
