@@ -14,7 +14,8 @@ import (
 )
 
 // An Entry describes a leaf, a table or a group. Shape and DType are set for arrays and tensors. Shape is also set for
-// object, batch and list arrays (the number of objects, batches or lists) and for tables (the number of rows).
+// object, batch and list arrays (the number of objects, batches or lists) and for tables (the number of rows). The
+// caller may change it.
 type Entry struct {
 	Key   string
 	Kind  Kind

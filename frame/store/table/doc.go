@@ -1,5 +1,6 @@
 // Package table reads the tables of python-blosc2 (CTable): columns of the same number of rows in a store. It does not
-// create or change tables. Module github.com/goblosc/blosc2/b2arrow converts them to Apache Arrow.
+// create or change tables: append rows with python-blosc2, and open the table again. Module
+// github.com/goblosc/blosc2/b2arrow converts tables to Apache Arrow.
 //
 //	s, err := store.Open(ctx, "trips.b2z", nil)
 //	defer s.Close()
@@ -10,9 +11,9 @@
 //
 // Find the rows with a value:
 //
-//	long, err := table.Find(ctx, c, table.Greater, 100.0)
+//	rows, err := table.Find(ctx, c, table.Greater, 100.0)
 //
-// Rows returns rows as tagged structs. Read has the types for the kinds of columns. Rows are numbered without the
+// Rows returns rows as tagged structs. See Read for the Go type of each kind of column. Rows are numbered without the
 // deleted ones, in all columns alike. A column without deleted rows is read as fast as its array.
 //
 // # Format

@@ -3,6 +3,7 @@ package table_test
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/frame/store/table"
@@ -44,6 +45,51 @@ func Example() {
 	// [25819 28749 3304] <nil>
 	// [green red] <nil>
 	// 151 of 400 rows <nil>
+}
+
+// Find the rows that meet two conditions: those in the results of both, which are in ascending order.
+func ExampleFind() {
+	ctx := context.Background()
+	s, err := store.Open(ctx, mixed, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer s.Close()
+	t, err := table.Open(ctx, s, "/")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	counts, err := t.Column(ctx, "c2_uint16")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	colors, err := t.Column(ctx, "c3_dictionary")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	large, err := table.Find(ctx, counts, table.Greater, uint16(20_000))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	green, err := table.Find(ctx, colors, table.Equal, "green")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	var both []int64
+	for _, row := range large {
+		if _, ok := slices.BinarySearch(green, row); ok {
+			both = append(both, row)
+		}
+	}
+	fmt.Println(len(both), "large and green, the first in row", both[0])
+	// Output:
+	// 41 large and green, the first in row 0
 }
 
 // Columns lists the columns. All returns the values of one without holding them all in memory.
