@@ -3,10 +3,12 @@ package table
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -27,13 +29,21 @@ const (
 // rows whose value is less than v. To get other columns of these rows, read the columns with Read and index the slices.
 // Deleted rows have no number, so the numbers are not positions in Column.Array: see Column.Stored.
 //
-// No comparison with a null is true, and with a NaN only NotEqual is. T is a type that Read accepts for the column. The
-// error wraps ErrType for another type and for a column of kind ndarray, or is an error of Read.
+// No comparison with a null is true, and with a NaN only NotEqual is. T is a type that Read accepts for the column: for
+// one of kind float64, pass 100.0, not 100. Times are compared as int64, the count of ColumnInfo.Unit since 1970: for a
+// Unit of "us", pass t.UnixMicro(). Booleans are compared with integers, 0 and 1, and dictionaries with strings, or with
+// integers, their codes.
+//
+// The error wraps ErrType for another type and for a column of kind ndarray, frame.ErrParam for another op, or is an
+// error of Read.
 //
 // If the table has a summary of the column, with the smallest and the largest value of each segment of rows, Find reads
 // only the segments that may hold such values. It ignores a summary that is stale.
 func Find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, error) {
 	found, err := find(ctx, c, op, v)
+	if k := fixedTypes()[c.info.Kind].Kind; errors.Is(err, ErrType) && (k == 'i' || k == 'u' || k == 'f') {
+		err = fmt.Errorf("comparing values of kind %s with %T; pass a value of type %[1]s: %[3]w", c.info.Kind, v, ErrType)
+	}
 	if err != nil {
 		return nil, c.wrap(err)
 	}
@@ -45,7 +55,7 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 		return nil, fmt.Errorf("comparing arrays: %w", ErrType)
 	}
 	if op > GreaterOrEqual {
-		return nil, fmt.Errorf("comparison %d: %w", op, ErrType)
+		return nil, fmt.Errorf("comparison %d: %w", op, errs.ErrParam)
 	}
 	s, err := readSummary[T](ctx, c)
 	if err != nil {

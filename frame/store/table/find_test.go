@@ -6,8 +6,11 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -64,6 +67,48 @@ func TestFind(t *testing.T) {
 	checkFind(t, mustColumn(t, "wide0.b2z", "c1_vlstring"), "x")
 	if _, err := Find[float32](context.Background(), mustColumn(t, "t43_ndarray.b2z", "c0_ndarray"), Less, 0); !errors.Is(err, ErrType) {
 		t.Errorf("arrays: %v", err)
+	}
+	floats := mustColumn(t, "wide2.b2d", "c5_float64")
+	if _, err := Find(context.Background(), floats, Greater, 100); !errors.Is(err, ErrType) || !strings.Contains(err.Error(), "with int; pass a value of type float64") {
+		t.Errorf("an int for a float64: %v", err)
+	}
+	if _, err := Find(context.Background(), floats, GreaterOrEqual+1, 1.0); !errors.Is(err, errs.ErrParam) {
+		t.Errorf("no comparison: %v", err)
+	}
+}
+
+// TestFindIntegers compares booleans and the codes of a dictionary with integers, and times with counts.
+func TestFindIntegers(t *testing.T) {
+	ctx := t.Context()
+	b := build(t, `{"name": "b", "kind": "bool"}, {"name": "d", "kind": "dictionary"}, {"name": "t", "kind": "timestamp", "unit": "us"}`, []bool{true, true, true})
+	array(b, "_cols/b", []int64{3}, []bool{true, false, true})
+	array(b, "_cols/d", []int64{3}, []int32{1, 0, -1})
+	b.Items("_cols/d_dict", []any{"x", "y"})
+	at := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	array(b, "_cols/t", []int64{3}, []int64{at.UnixMicro() - 1, at.UnixMicro(), at.UnixMicro() + 1})
+	tab, err := b.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		op   Op
+		v    int64
+		want []int64
+	}{
+		{"b", Equal, 1, []int64{0, 2}},
+		{"b", NotEqual, 1, []int64{1}},
+		{"d", Equal, 1, []int64{0}},
+		{"d", Less, 1, []int64{1}},
+		{"t", GreaterOrEqual, at.UnixMicro(), []int64{1, 2}},
+	} {
+		column, err := tab.Column(ctx, c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Find(ctx, column, c.op, c.v); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v, want %v", c.name, got, err, c.want)
+		}
 	}
 }
 
