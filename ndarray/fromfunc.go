@@ -142,8 +142,12 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		return nil, err
 	}
 	defer h.release()
+	d, err := dtypeFor(o, []U{})
+	if err != nil {
+		return nil, err
+	}
 	var buf grid.Dims
-	l, e, err := newTypedLayout[U](ctx, name, h.m.Shape(&buf), o.from(likeOf[U](r)))
+	l, e, err := newTypedLayout[U](ctx, name, h.m.Shape(&buf), o.from(likeOf(r, d)))
 	if err != nil {
 		return nil, err
 	}
@@ -162,13 +166,17 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 	}, h)
 }
 
-// likeOf returns the options of r for an array of values of type T.
-func likeOf[T any](r Reader) *CreateOptions {
+// likeOf returns the options of r for an array with items of another dtype. Like View.CreateOptions, it leaves out
+// filters and codecs that are for the numbers of r.
+func likeOf(r Reader, d DType) *CreateOptions {
 	like := r.CreateOptions()
-	if d := DTypeOf[T](); d.Size != r.DType().Size || d.Kind != r.DType().Kind {
+	switch was := r.DType(); {
+	case d.Size != was.Size:
 		chunks, blocks := like.Chunks, like.Blocks
 		like.retype()
 		like.Chunks, like.Blocks = chunks, blocks
+	case d.String() != was.String():
+		like.recast(d.Kind == was.Kind)
 	}
 	return like
 }

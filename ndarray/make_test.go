@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
@@ -360,6 +362,36 @@ func TestMap(t *testing.T) {
 	a, _ := Zeros(ctx, "", []int64{3}, "<f4", nil)
 	if _, err := Map(ctx, "", a, func(out []int8, in Tile[int32]) error { return nil }, nil); !errors.Is(err, ErrType) {
 		t.Error(err)
+	}
+}
+
+// TestMapToAnotherDType checks that Map takes filters and codecs for numbers only for items of the same dtype.
+func TestMapToAnotherDType(t *testing.T) {
+	ctx := context.Background()
+	for _, from := range []*CreateOptions{
+		{Filters: []chunk.Filter{chunk.IntTrunc.With(28), chunk.Shuffle}}, {Codec: codec.ZFPPrec, CodecMeta: 4, Chunks: []int64{8, 8}},
+	} {
+		a, err := Zeros(ctx, "", []int64{16, 16}, "<i4", from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, dtype := range []string{"<i4", ">i4", "<f8"} {
+			b, err := Map(ctx, "", a, func(out []int32, in Tile[int32]) error {
+				for i := range out {
+					out[i] = 0x05001110
+				}
+				return nil
+			}, &CreateOptions{DType: dtype})
+			if err != nil {
+				t.Fatal(err)
+			}
+			was, is := a.CreateOptions(), b.CreateOptions()
+			kept := is.Codec == was.Codec && slices.Equal(is.Filters, was.Filters)
+			x, err := Item[float64](ctx, b, 0, 0)
+			if kept != (dtype == "<i4") || !kept && x != 0x05001110 || err != nil {
+				t.Errorf("from %v to %v: item %v, error %v", a, b, x, err)
+			}
+		}
 	}
 }
 
