@@ -40,18 +40,22 @@ func FromReader(ctx context.Context, name string, shape []int64, dtype string, s
 	if err != nil {
 		return nil, err
 	}
-	return l.collect(ctx, name, defaultBounds, readFrom(src))
+	return l.collect(ctx, name, defaultBounds, readFrom(src, 64<<20))
 }
 
-// readFrom returns a function that fills a collector from a reader.
-func readFrom(src io.Reader) func(f *collector) error {
+// readFrom returns a function that fills a collector from a reader. It allocates piece bytes before any have arrived,
+// and then at most as many as have arrived, because src may be much shorter than its header states.
+func readFrom(src io.Reader, piece int) func(f *collector) error {
 	return func(f *collector) error {
 		for f.more() {
-			n, err := io.ReadFull(src, f.buf)
-			if err == io.EOF || err == io.ErrUnexpectedEOF {
-				return f.short(int64(n))
-			} else if err != nil {
-				return err
+			for n := 0; n < f.size; {
+				f.grow(n + min(f.size-n, max(piece, n, cap(f.buf)-n)))
+				k, err := io.ReadFull(src, f.buf[n:])
+				if n += k; err == io.EOF || err == io.ErrUnexpectedEOF {
+					return f.short(int64(n))
+				} else if err != nil {
+					return err
+				}
 			}
 			f.put()
 		}
@@ -73,6 +77,7 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 		if !f.more() {
 			return nil
 		}
+		f.grow(f.size)
 		for x := range seq {
 			values = append(values, x)
 			taken++
@@ -91,6 +96,7 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 			if n = 0; !f.more() {
 				return nil
 			}
+			f.grow(f.size)
 		}
 		return fmt.Errorf("ndarray: %w: input ends after %d items, too few for shape %v: %w", ErrShape, taken, l.rec.Shape, io.ErrUnexpectedEOF)
 	})
@@ -175,7 +181,8 @@ type collector struct {
 	axis int    // boxes have length 1 along the axes before this one and full length along the axes after it
 	rows int64  // length of a box along axis
 	box  Box    // the box whose items are collected
-	buf  []byte // its items, to be filled
+	size int    // of its items in bytes
+	buf  []byte // for its items; fill makes it long enough with grow
 
 	other []byte     // items that are being compressed
 	busy  *task.Task // compresses them
@@ -225,7 +232,7 @@ func (f *collector) run(fill func(f *collector) error) error {
 	return err
 }
 
-// more reports whether fill should fill f.buf.
+// more reports whether fill should fill f.buf with f.size bytes.
 func (f *collector) more() bool { return f.err == nil && !f.ended }
 
 // short returns the error for an input that ends after n bytes of f.buf.
@@ -272,7 +279,7 @@ func (f *collector) advance() bool {
 	return false
 }
 
-// next sets the shape of f.box from its position, and the length of f.buf.
+// next sets the shape and the size of f.box from its position, and empties f.buf.
 func (f *collector) next() {
 	for i := range f.box.Shape {
 		switch {
@@ -284,8 +291,13 @@ func (f *collector) next() {
 			f.box.Shape[i] = f.l.geo.Shape[i]
 		}
 	}
-	n := int(f.box.Size()) * f.l.itemSize
-	if f.buf = f.buf[:min(n, cap(f.buf))]; len(f.buf) < n {
-		f.buf = make([]byte, n)
+	f.size, f.buf = int(f.box.Size())*f.l.itemSize, f.buf[:0]
+}
+
+// grow makes f.buf n bytes long, but not longer than the box needs. It keeps the bytes in f.buf.
+func (f *collector) grow(n int) {
+	if n = min(n, f.size); n > cap(f.buf) {
+		f.buf = append(make([]byte, 0, n), f.buf...)
 	}
+	f.buf = f.buf[:n]
 }

@@ -3,6 +3,7 @@ package ndarray
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -391,5 +392,47 @@ func TestScales(t *testing.T) {
 			t.Fatal("wrong data")
 		}
 		a.Close()
+	}
+}
+
+// TestUnjustifiedMemory makes calls for which a small file, or a header before missing items, asks for much memory.
+func TestUnjustifiedMemory(t *testing.T) {
+	const n = 256 << 20
+	untrusted := func(items int64, dtype string) *Array {
+		made, err := Zeros(ctx, "", []int64{items}, dtype, &CreateOptions{Chunks: []int64{items}, Blocks: []int64{items}})
+		must(t, err)
+		b, err := saved(made.Frame())
+		must(t, err)
+		a, err := OpenBytes(b, &OpenOptions{MaxBytes: 1 << 20})
+		must(t, err)
+		return a
+	}
+	a, inner := untrusted(n, "|u1"), untrusted(n/4, "[('a', '|u1', (4,))]")
+	v, err := Field(inner, "a")
+	must(t, err)
+	for _, c := range []struct {
+		what string
+		call func() error
+		want error
+	}{
+		{"Map", func() error {
+			_, err := Map(ctx, "", a, func([]uint8, Tile[uint8]) error { return nil }, nil)
+			return err
+		}, ErrTooLarge},
+		{"an index array along the bytes of items", func() error {
+			return v.ReadBytes(ctx, make([]byte, 2), At(5), Coords([]int64{1, 3}))
+		}, ErrTooLarge},
+		{"FromReader", func() error {
+			_, err := FromReader(ctx, "", []int64{2}, fmt.Sprintf("|V%d", n), bytes.NewReader(make([]byte, 100)), nil)
+			return err
+		}, io.ErrUnexpectedEOF},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := c.call()
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 70<<20 || !errors.Is(err, c.want) {
+			t.Errorf("%s: %d bytes allocated, error %v, want %v", c.what, got, err, c.want)
+		}
 	}
 }

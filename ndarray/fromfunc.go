@@ -151,6 +151,10 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 	if err != nil {
 		return nil, err
 	}
+	// The file of r may choose the blocks, and has a limit. The new array has none.
+	if _, err := limited(r, l.geo.BlockItems, max(h.m.Dtype.Size, c.ValueSize, l.itemSize, e.c.ValueSize)); err != nil {
+		return nil, err
+	}
 	var scratch sync.Pool
 	return fromFunc(ctx, name, l, e, func(t Tile[U]) error {
 		in, ok := scratch.Get().(*loadedTile[T])

@@ -14,7 +14,7 @@ import (
 
 // readLists reads a selection with index arrays into dst. It decodes each chunk once, whatever the order of the items.
 func (a *Array) readLists(ctx context.Context, v engine.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
-	r := &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, path: a.f.Path()}
+	r := &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, f: a.f}
 	n := r.plan.BlockCount() // along the sliced axes
 	for i := range r.plan.Lists {
 		n = min(n*int64(len(r.plan.Lists[i].Points)), math.MaxInt32)
@@ -36,13 +36,14 @@ type listReading struct {
 	plan *selection.ListPlan
 	walk listWalk
 	dst  []byte
-	path string // for errors
+	f    *frame.Frame
 }
 
 // listVisit is the state of a listReading for a chunk that is being decoded.
 type listVisit struct {
 	part    selection.ListPart
 	special readVisit
+	block   []byte // filled with the item of a special chunk
 }
 
 // listWalk iterates over the chunks of a ListPlan.
@@ -97,12 +98,18 @@ func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _,
 	visit, g := v.State.(*listVisit), r.plan.Geo
 	item, err := visit.special.specialItem(s, value, int(g.ItemSize))
 	if err != nil {
-		return &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+		return &frame.Error{Path: r.f.Path(), Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
 	m := &selection.ListMover{Plan: r.plan, User: r.dst}
 	if r.plan.Inside {
 		// The mover takes parts of items out of a block, so fill a block with the item.
-		block := make([]byte, g.BlockBytes)
+		if int64(len(visit.block)) != g.BlockBytes {
+			if err := r.f.CheckAlloc(g.BlockBytes); err != nil {
+				return &frame.Error{Path: r.f.Path(), Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+			}
+			visit.block = make([]byte, g.BlockBytes)
+		}
+		block := visit.block
 		filters.Fill(block, item)
 		for _, k := range r.plan.AppendBlocks(nil, &visit.part) {
 			m.Some = r.plan.Box(&m.Part, &visit.part, k)

@@ -145,7 +145,7 @@ func TestMake(t *testing.T) {
 			func() (*Array, error) { return FromReader(ctx, "", shape, "<i4", src, o) },
 			func() (*Array, error) { return FromSeq(ctx, "", shape, slices.Values(append(data, 1, 2)), o) },
 			func() (*Array, error) {
-				return l.collect(ctx, name, tiny, readFrom(iotestReader{bytes.NewReader(raw)}))
+				return l.collect(ctx, name, tiny, readFrom(iotestReader{bytes.NewReader(raw)}, 1+r.IntN(50)))
 			},
 		} {
 			if how == 5 && name == "" {
@@ -243,7 +243,7 @@ func TestOneCommit(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, m := range []bounds{defaultBounds, {slab: 5000, most: 1 << 20}, {slab: 1, most: 1}} {
-		a, err := l.collect(ctx, "", m, readFrom(bytes.NewReader(data)))
+		a, err := l.collect(ctx, "", m, readFrom(bytes.NewReader(data), 1000))
 		if err != nil {
 			t.Fatal(err)
 		}
