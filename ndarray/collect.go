@@ -15,7 +15,6 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
-	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // bounds limits the memory for items that arrive one after the other.
@@ -161,16 +160,6 @@ func (l *layout) viaTemporary(ctx context.Context, name string, do func(temp *la
 	}
 	defer os.RemoveAll(dir)
 	return do(temp, filepath.Join(dir, "items"))
-}
-
-// put writes the items of a selection of whole chunks.
-func (l *layout) put(ctx context.Context, b *frame.Batch, data []byte, sel ...Index) error {
-	s, err := selection.Resolve(l.rec.Shape, sel)
-	if err != nil {
-		return err
-	}
-	w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
-	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 }
 
 // collector takes items in C order. It collects the next items while the chunks of the previous ones are compressed.

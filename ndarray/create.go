@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Zeros creates an array of zeros. It writes no chunks, only an index. name is a new file, a new directory if o.Sparse
@@ -279,6 +280,16 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 		return nil
 	}, &l.opts)
 	return fromFrame(f, err, nil)
+}
+
+// put writes the items of a selection of whole chunks.
+func (l *layout) put(ctx context.Context, b *frame.Batch, data []byte, sel ...Index) error {
+	s, err := selection.Resolve(l.rec.Shape, sel)
+	if err != nil {
+		return err
+	}
+	w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
+	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 }
 
 // attrValue is a value that stores itself as an attribute: an *Array or a *View.

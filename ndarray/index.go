@@ -1,6 +1,10 @@
 package ndarray
 
-import "github.com/goblosc/blosc2/ndarray/internal/selection"
+import (
+	"fmt"
+
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
+)
 
 // Index is one entry of a selection: it selects items along an axis, like one entry between the brackets of a NumPy
 // subscript. At, Span and Step return an Index. All, Ellipsis and NewAxis are constants. Pick, Coords, Mask and Flat
@@ -75,3 +79,15 @@ func Flat(positions ...int64) Index { return selection.Flat(positions...) }
 //
 // The error for invalid text wraps ErrBounds and names the column.
 func ParseSelection(s string) ([]Index, error) { return selection.Parse(s) }
+
+// axisNumber returns the number of an axis. A negative axis counts from the last. For an axis that does not exist, the
+// error wraps fault.
+func axisNumber(axis, ndim int, fault error) (int, error) {
+	if axis < -ndim || axis >= ndim {
+		return 0, fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", fault, axis, ndim)
+	}
+	if axis < 0 {
+		axis += ndim
+	}
+	return axis, nil
+}

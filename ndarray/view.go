@@ -196,18 +196,6 @@ func Transpose(r Reader, axes ...int) (*View, error) {
 	})
 }
 
-// axisNumber returns the number of an axis. A negative axis counts from the last. For an axis that does not exist, the
-// error wraps fault.
-func axisNumber(axis, ndim int, fault error) (int, error) {
-	if axis < -ndim || axis >= ndim {
-		return 0, fmt.Errorf("ndarray: %w: axis %d of an array of %d dimensions", fault, axis, ndim)
-	}
-	if axis < 0 {
-		axis += ndim
-	}
-	return axis, nil
-}
-
 // axisNumbers returns the axes, with negative ones counted from ndim. It returns ErrShape if an axis occurs twice.
 func axisNumbers(axes []int, ndim int) ([]int, error) {
 	numbers := make([]int, 0, grid.MaxDims)
