@@ -121,7 +121,7 @@ func (f *Frame) checkFree() error {
 	case !f.opts.Overwrite:
 		taken := errs.ErrExist
 		if !fi.IsDir() || f.checkReplace(fi) == nil {
-			taken = errs.SetOverwrite(taken)
+			taken = errs.EditOrOverwrite(taken)
 		}
 		return f.wrap("file", -1, taken)
 	case fi.IsDir():

@@ -309,9 +309,9 @@ func TestCreateErrors(t *testing.T) {
 		}
 		a.Close()
 		_, err = Zeros(ctx, name, two, "<i4", o)
-		wantMessage(t, err, fs.ErrExist, "already exists; set Overwrite to replace it")
+		wantMessage(t, err, fs.ErrExist, "already exists; open it with Edit, or set Overwrite to replace it")
 		_, err = CreateRegions(ctx, name, two, "<i4", nil)
-		wantMessage(t, err, fs.ErrExist, "already exists; set Overwrite to replace it")
+		wantMessage(t, err, fs.ErrExist, "already exists; open it with Edit, or set Overwrite to replace it")
 		o.Overwrite = true
 		a, err = Zeros(ctx, name, []int64{5}, "<i4", o)
 		if err != nil || a.Size() != 5 {

@@ -57,6 +57,12 @@ var (
 // SetOverwrite adds to an error for a name that exists which option replaces what has it.
 func SetOverwrite(err error) error { return fmt.Errorf("%w; set Overwrite to replace it", err) }
 
+// EditOrOverwrite is SetOverwrite for a name that a frame may have. It names the call for adding to that frame first,
+// because Overwrite removes its data.
+func EditOrOverwrite(err error) error {
+	return fmt.Errorf("%w; open it with Edit, or set Overwrite to replace it", err)
+}
+
 // NoDirectory returns an error of creating a file with a name, also under a temporary name beside it. If nothing was
 // found, it is the directory that does not exist.
 func NoDirectory(name string, err error) error {

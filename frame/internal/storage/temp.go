@@ -118,7 +118,7 @@ func (t *Temp) replace() error {
 	}
 	err := rename()
 	if t.New && errors.Is(err, fs.ErrExist) {
-		return &fs.PathError{Op: "create", Path: t.Name, Err: errs.SetOverwrite(errs.ErrExist)}
+		return &fs.PathError{Op: "create", Path: t.Name, Err: errs.EditOrOverwrite(errs.ErrExist)}
 	}
 	if err != nil {
 		return err
