@@ -84,7 +84,7 @@ func (p *Pool) growFor(dst []byte, h *Header, src []byte) ([]byte, error) {
 		return grow(dst, n), nil
 	}
 	if limit, ok := p.o.allows(int64(n), FreeBytes, h, nil, 0, src); !ok || n > math.MaxInt-len(dst) {
-		return dst, headerError(4, errs.ErrTooLarge, "%d decoded bytes in a chunk of %d, but MaxBytes in the options allows %d", n, h.CBytes, limit)
+		return dst, headerError(4, errs.ErrTooLarge, "%d decoded bytes in a chunk of %d, but %s", n, h.CBytes, p.o.limitText("a chunk", limit))
 	}
 	return grow(dst, n), nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"runtime/metrics"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
@@ -229,10 +230,11 @@ func TestErrors(t *testing.T) {
 func TestLimits(t *testing.T) {
 	// 100 MiB of sevens are 37 bytes.
 	b := chunkOf(100<<20, 1, []byte{0xf9, 0xff, 0xff, 0xff, 1})
-	if _, err := Decode(nil, b, nil); !errors.Is(err, errs.ErrTooLarge) {
+	const def, set = "the default limit for a block is 8388608; MaxBytes in the options may allow more", "MaxBytes in the options allows 104857599"
+	if _, err := Decode(nil, b, nil); !errors.Is(err, errs.ErrTooLarge) || !strings.Contains(err.Error(), def) {
 		t.Errorf("100 MiB out of %d bytes: %v", len(b), err)
 	}
-	if _, err := Decode(nil, b, &Options{MaxBytes: 100<<20 - 1}); !errors.Is(err, errs.ErrTooLarge) {
+	if _, err := Decode(nil, b, &Options{MaxBytes: 100<<20 - 1}); !errors.Is(err, errs.ErrTooLarge) || !strings.Contains(err.Error(), set) {
 		t.Errorf("with a limit one byte below: %v", err)
 	}
 	for _, limit := range []int64{-1, 100 << 20} {

@@ -100,7 +100,7 @@ func (w *Worker) open(r *Reader) (err error) {
 // If the caller sets no limit, at least floor bytes are allowed.
 func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
 	if limit, ok := w.o.allows(int64(n), floor, &r.h, r.src, r.base, r.mem); !ok {
-		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but MaxBytes in the options allows %d", n, r.h.CBytes, limit)
+		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but %s", n, r.h.CBytes, w.o.limitText("a block", limit))
 	}
 	return nil
 }

@@ -81,6 +81,14 @@ func (p Plugins) filter(f Filter) *filterDef {
 	return builtinFilter(f)
 }
 
+// limitText describes a limit of allows for a buffer, such as "a block", in an error.
+func (o *Options) limitText(buffer string, limit int64) string {
+	if o.MaxBytes == 0 {
+		return fmt.Sprintf("the default limit for %s is %d; MaxBytes in the options may allow more", buffer, limit)
+	}
+	return fmt.Sprintf("MaxBytes in the options allows %d", limit)
+}
+
 // allows returns the number of bytes that a chunk may request, and reports whether n is within that limit. The chunk is
 // mem or, if that is nil, at off in src. Its own size counts only as far as it is evidence. If the caller sets no
 // limit, floor bytes are always allowed.

@@ -109,7 +109,7 @@ func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
 	}
 	const header = 24 // bytes of a slice
 	if limit, ok := p.o.allows(header*int64(h.nblocks), FreeBytes, &h, nil, 0, src); !ok {
-		return nil, headerError(8, errs.ErrTooLarge, "%d blocks in a chunk of %d bytes, but MaxBytes in the options allows %d bytes for the list of them", h.nblocks, h.CBytes, limit)
+		return nil, headerError(8, errs.ErrTooLarge, "a list of %d blocks in a chunk of %d bytes takes %d bytes, but %s", h.nblocks, h.CBytes, header*int64(h.nblocks), p.o.limitText("the list", limit))
 	}
 	data, err := p.Decode(nil, src)
 	if err != nil {
