@@ -40,9 +40,11 @@ type Error struct {
 	Chunk int    // chunk number, or -1
 	Off   int64  // offset of the part in bytes from the start of the frame, or the number of a chunk file; or -1
 	Err   error  // the cause
+
+	file bool // Off is the number of a chunk file
 }
 
-// Error returns "frame PATH: PART N at byte OFF: cause".
+// Error returns "frame PATH: PART N at byte OFF: cause", or for a sparse frame "frame PATH: chunk N in FILE: cause".
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString("frame")
@@ -53,7 +55,13 @@ func (e *Error) Error() string {
 	if e.Chunk >= 0 {
 		fmt.Fprintf(&b, " %d", e.Chunk)
 	}
-	if e.Off >= 0 {
+	switch {
+	case e.Off < 0:
+	case e.file && e.Chunk < 0:
+		b.WriteString(" " + chunkFile(e.Off))
+	case e.file:
+		b.WriteString(" in " + chunkFile(e.Off))
+	default:
 		fmt.Fprintf(&b, " at byte %d", e.Off)
 	}
 	return b.String() + ": " + e.Err.Error()

@@ -136,7 +136,8 @@ func (f *Frame) chunkError(s *snapshot, i int, err error) error {
 
 // chunkErrorAt adds a chunk to an error. off is the offset of the chunk or the number of its file, or -1.
 func (f *Frame) chunkErrorAt(i int, off int64, err error) error {
-	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
+	_, contiguous := f.store.(*contiguous)
+	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err, file: !contiguous}
 }
 
 // checkBounds returns ErrBounds if s has no chunk i.

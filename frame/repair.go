@@ -254,7 +254,7 @@ func (w *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candid
 		}
 		p, err := w.chunkFile(x.Name(), id)
 		if err != nil {
-			report(&Error{Path: w.f.path, Part: "chunk file", Chunk: -1, Off: id, Err: err})
+			report(&Error{Path: w.f.path, Part: "chunk file", Chunk: -1, Off: id, Err: err, file: true})
 			continue
 		}
 		candidates = append(candidates, p)

@@ -131,7 +131,8 @@ func TestSparseErrors(t *testing.T) {
 	must(t, err)
 	_, err = f.ReadChunk(t.Context(), nil, 0)
 	var at *Error
-	if !errors.As(err, &at) || at.Chunk != 0 || !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrNotExist) {
+	if !errors.As(err, &at) || at.Chunk != 0 || !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrNotExist) ||
+		!strings.HasPrefix(err.Error(), "frame "+f.Path()+": chunk 0 in "+chunkFile(0)+": ") {
 		t.Error(err)
 	}
 }
