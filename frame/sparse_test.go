@@ -137,6 +137,21 @@ func TestSparseErrors(t *testing.T) {
 	}
 }
 
+// TestFinalName checks that the errors of a new file have its final name.
+func TestFinalName(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	f, err := Create(t.Context(), name, &CreateOptions{NoSync: true})
+	must(t, err)
+	must(t, f.store.(*contiguous).Bytes.Close())
+	err = f.Append(t.Context(), small(1))
+	if e, ok := errors.AsType[*fs.PathError](err); !ok || e.Path != name || !errors.Is(err, fs.ErrClosed) {
+		t.Error(err)
+	}
+	if err := f.Close(); !strings.Contains(err.Error(), name+":") {
+		t.Error(err)
+	}
+}
+
 // TestCreate checks which existing files and directories Create replaces, and that failures leave no files.
 func TestCreate(t *testing.T) {
 	for _, sparse := range []bool{false, true} {

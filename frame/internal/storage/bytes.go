@@ -23,7 +23,39 @@ type Bytes interface {
 }
 
 // WritableFile is the Bytes of a file.
-type WritableFile struct{ File }
+type WritableFile struct {
+	File
+	temp, name string // errors replace the temporary name of the file by its final name
+}
+
+// named returns err with the final name of the file.
+func (f WritableFile) named(err error) error {
+	if e, ok := err.(*fs.PathError); ok && f.temp != "" && e.Path == f.temp {
+		return &fs.PathError{Op: e.Op, Path: f.name, Err: e.Err}
+	}
+	return err
+}
+
+// ReadAt implements io.ReaderAt.
+func (f WritableFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.File.ReadAt(p, off)
+	return n, f.named(err)
+}
+
+// WriteAt implements io.WriterAt.
+func (f WritableFile) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	return n, f.named(err)
+}
+
+// Truncate changes the size of the file.
+func (f WritableFile) Truncate(size int64) error { return f.named(f.File.Truncate(size)) }
+
+// Sync returns when everything written before is on the disk.
+func (f WritableFile) Sync() error { return f.named(f.File.Sync()) }
+
+// Close closes the file.
+func (f WritableFile) Close() error { return f.named(f.File.Close()) }
 
 // Size returns the size of the file, or ErrNotFile for a directory.
 func (f WritableFile) Size() (int64, error) {
@@ -60,9 +92,9 @@ func OpenFile(in Directory, name string, write bool) (Bytes, error) {
 		return nil, err
 	}
 	if write {
-		return WritableFile{f}, nil
+		return WritableFile{File: f}, nil
 	}
-	return ReadOnlyFile{WritableFile{f}}, nil
+	return ReadOnlyFile{WritableFile{File: f}}, nil
 }
 
 // IsFile reports whether r is a file that is not mapped. Only files are fast at reading a few bytes.

@@ -27,6 +27,7 @@ type Temp struct {
 // CreateTemp creates a file under a temporary name.
 func CreateTemp(sys System, name string, noSync bool) (f WritableFile, t Temp, err error) {
 	t, err = newTemp(sys, name, noSync, func(temp string) (err error) {
+		f.temp, f.name = temp, name
 		f.File, err = sys.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		return err
 	})
@@ -83,7 +84,7 @@ func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	if err == nil && !t.Sys.Same(was, is) {
 		err = fmt.Errorf("another file has taken the place of the new one: %w", errs.ErrChanged)
 	}
-	return WritableFile{f}, err
+	return WritableFile{File: f}, err
 }
 
 // PublishDir renames the temporary directory r to its final name and returns it, reopened, because not all operating
