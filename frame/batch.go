@@ -66,7 +66,7 @@ func (b *Batch) errDone() error { return b.f.error(fmt.Errorf("batch: %w", errs.
 // do runs an edit of the batch while no other edit runs.
 func (b *Batch) do(ctx context.Context, edit func(ctx context.Context) error) error {
 	ctx = task.Context(ctx)
-	if err := b.mu.lock(ctx); err != nil {
+	if err := b.mu.lock(ctx, b.f, "another edit of the batch"); err != nil {
 		return err
 	}
 	defer b.mu.unlock()

@@ -13,7 +13,7 @@ import (
 // the lock file and of ctx.
 func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	ctx = task.Context(ctx)
-	if err := f.mu.lock(ctx); err != nil {
+	if err := f.mu.lock(ctx, f, "another batch"); err != nil {
 		return nil, err
 	}
 	begun := false

@@ -235,7 +235,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	if f.opts.BlockTable {
 		b.notes = blocktable.Notes[entry]{}
 	}
-	if err := f.mu.lock(context.Background()); err != nil { // no other goroutine uses the frame
+	if err := f.mu.lock(context.Background(), f, ""); err != nil { // no other goroutine uses the frame
 		return nil, err
 	}
 	f.beginBatch()

@@ -34,7 +34,7 @@ func (r *Regions) Finish(ctx context.Context) error {
 		return err
 	}
 	defer r.f.unuse(s)
-	if err := r.f.mu.lock(ctx); err != nil { // one call at a time
+	if err := r.f.mu.lock(ctx, r.f, "another call of Finish"); err != nil { // one call at a time
 		return err
 	}
 	defer r.f.mu.unlock()

@@ -337,8 +337,9 @@ type gate chan struct{}
 
 func newGate() gate { return make(gate, 1) }
 
-// lock returns the error of ctx if ctx is done first.
-func (g gate) lock(ctx context.Context) error {
+// lock returns the error of ctx if ctx is done first. If it had to wait, the error names the frame and what it waited
+// for.
+func (g gate) lock(ctx context.Context, f *Frame, what string) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -346,7 +347,7 @@ func (g gate) lock(ctx context.Context) error {
 	case g <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return f.error(fmt.Errorf("waiting for %s: %w", what, ctx.Err()))
 	}
 }
 

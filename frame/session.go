@@ -197,7 +197,7 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	if f.snap.Load() == nil {
 		return false, f.errClosed()
 	}
-	if err := f.mu.lock(ctx); err != nil {
+	if err := f.mu.lock(ctx, f, "another batch"); err != nil {
 		return false, err
 	}
 	defer f.endBatch()

@@ -28,8 +28,9 @@ import (
 
 var noContext context.Context // nil, which callers may pass by mistake
 
-// soonCanceled wants call to return the error of a context with a short deadline, not long after it.
-func soonCanceled(t *testing.T, what string, call func(ctx context.Context) error) {
+// soonCanceled wants call to return the error of a context with a short deadline, not long after it. The error must
+// have the text waiting.
+func soonCanceled(t *testing.T, what, waiting string, call func(ctx context.Context) error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
 	defer cancel()
@@ -37,8 +38,8 @@ func soonCanceled(t *testing.T, what string, call func(ctx context.Context) erro
 	go func() { done <- call(ctx) }()
 	select {
 	case err := <-done:
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("%s: %v", what, err)
+		if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), waiting) {
+			t.Errorf("%s: %v, want %q", what, err, waiting)
 		}
 	case <-time.After(20 * time.Second):
 		t.Fatalf("%s waits", what)
@@ -60,13 +61,14 @@ var waitCalls = map[string]func(ctx context.Context, f *Frame) error{
 
 // TestWaitForBatch wants edits to give up waiting for an open batch when their context is done.
 func TestWaitForBatch(t *testing.T) {
-	f, err := Create(t.Context(), filepath.Join(t.TempDir(), "x"), &CreateOptions{NoSync: true})
+	path := filepath.Join(t.TempDir(), "x")
+	f, err := Create(t.Context(), path, &CreateOptions{NoSync: true})
 	must(t, err)
 	defer f.Close()
 	b, err := f.Begin(noContext)
 	must(t, err)
 	for name, call := range waitCalls {
-		soonCanceled(t, name, func(ctx context.Context) error { return call(ctx, f) })
+		soonCanceled(t, name, path+": waiting for another batch: ", func(ctx context.Context) error { return call(ctx, f) })
 	}
 	must(t, b.Append(t.Context(), stamped(1, 10)))
 	must(t, b.Commit())
@@ -149,10 +151,11 @@ func TestWaitForLock(t *testing.T) {
 	lockable(t, func(t *testing.T, name string, o *options) {
 		f := reopen(t, name, o)
 		must(t, f.Append(t.Context(), stamped(1, 10)))
+		waiting := "waiting for " + storage.LockName(name, o.Sparse) + ": "
 		for _, how := range []string{"read", "edit"} {
 			release := holdLock(t, name, how)
 			for what, call := range waitCalls {
-				soonCanceled(t, what, func(ctx context.Context) error { return call(ctx, f) })
+				soonCanceled(t, what, waiting, func(ctx context.Context) error { return call(ctx, f) })
 			}
 			decode := func(ctx context.Context) error {
 				v, err := f.Engine().View(ctx)
@@ -163,13 +166,13 @@ func TestWaitForLock(t *testing.T) {
 				return v.Decode(ctx, &rangePlan{s: viewed(v), dst: make([]byte, 40)}, 1000, 0)
 			}
 			if how == "edit" {
-				soonCanceled(t, "ViewContext", decode)
-				soonCanceled(t, "Verify", func(ctx context.Context) error { return f.Verify(ctx, func(err error) error { return err }) })
-				soonCanceled(t, "Copy", func(ctx context.Context) error { _, err := Copy(ctx, name+".copy", f, o.copying()); return err })
+				soonCanceled(t, "ViewContext", waiting, decode)
+				soonCanceled(t, "Verify", waiting, func(ctx context.Context) error { return f.Verify(ctx, func(err error) error { return err }) })
+				soonCanceled(t, "Copy", waiting, func(ctx context.Context) error { _, err := Copy(ctx, name+".copy", f, o.copying()); return err })
 				if !o.Sparse {
 					again := *o
 					again.Overwrite = true
-					soonCanceled(t, "CreateContext", func(ctx context.Context) error {
+					soonCanceled(t, "CreateContext", waiting, func(ctx context.Context) error {
 						_, err := Create(ctx, name, (&again).create())
 						return err
 					})
@@ -190,7 +193,7 @@ func TestWaitForLock(t *testing.T) {
 		v, err := f.Engine().View(t.Context())
 		must(t, err)
 		release := holdLock(t, name, "read")
-		soonCanceled(t, "Begin", func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
+		soonCanceled(t, "Begin", waiting, func(ctx context.Context) error { return waitCalls["Begin"](ctx, f) })
 		release()
 		if err := v.Decode(noContext, &rangePlan{s: viewed(v), dst: make([]byte, 40)}, 1000, 0); err != nil || !f.lock.Held() {
 			t.Error(err)

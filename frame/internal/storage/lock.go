@@ -74,12 +74,15 @@ type User interface {
 	Replaced() error
 }
 
-// take calls try until it returns true or an error, or ctx is done, with pauses between.
+// take calls try until it returns true or an error, or ctx is done, with pauses between. If it had to wait, the error
+// of ctx is wrapped with the name of the lock file.
 func (l *Lock) take(ctx context.Context, try func() (bool, error)) error {
 	const first, longest = 100 * time.Microsecond, 10 * time.Millisecond
 	for pause := first; ; pause = min(pause+pause/4, longest) {
-		if err := ctx.Err(); err != nil {
+		if err := ctx.Err(); err != nil && pause == first {
 			return err
+		} else if err != nil {
+			return fmt.Errorf("frame: waiting for %s: %w", l.path, err)
 		}
 		if ok, err := try(); ok || err != nil {
 			return err
@@ -190,8 +193,10 @@ func (l *Lock) Begin(ctx context.Context, edit bool) error {
 		return nil
 	}
 	err := l.take(ctx, func() (bool, error) { return l.File.TryLock(edit) })
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		return l.error(err)
+	} else if err != nil {
+		return err
 	}
 	l.seq, err = l.count()
 	return err
