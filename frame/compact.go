@@ -58,8 +58,8 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 
 // Compact releases dead bytes. It writes the newest state, with the stored bytes of the chunks in the order of the
 // index, to a new file in the same directory, syncs it, and renames it to the name of the old file. The disk needs
-// space for both. A crash leaves the old file or the new one, and perhaps another file with a name that ends in a
-// number and ".tmp", which can be removed.
+// space for both. A crash leaves the old file or the new one. It may also leave a temporary file, which may be removed:
+// see [Create].
 //
 // The Frame continues with the new file. Readers of older states, also in other processes, keep the old file as long as
 // they need it. Other hard links keep referring to the old file. On systems where an open file cannot be replaced,

@@ -24,6 +24,9 @@ import (
 // succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not retain it. Other
 // errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has overwritten
 // the new directory at once, and those of ctx, of the Storage and of the operating system.
+//
+// The name may begin with "file://". A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with eight
+// hexadecimal digits. A killed process can leave it; it may be removed.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }
@@ -31,7 +34,7 @@ func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) 
 // CreateFunc is Create with a function that adds the first content. A file or directory gets its name only after fill
 // has returned, so that it is complete from the start. If fill returns an error or panics, CreateFunc does the same and
 // creates no frame; the content of a Storage is then undefined. fill must not commit or retain b. A nil fill adds
-// nothing.
+// nothing. A process that is killed during fill can leave the file or directory under its temporary name.
 func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *CreateOptions) (*Frame, error) {
 	f, err := prepareNew(ctx, name, o)
 	if err != nil {

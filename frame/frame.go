@@ -383,8 +383,8 @@ func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 // for a whole array. Methods that return new memory check it themselves.
 //
 // The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
-// zeros, such as holes in a file, do not count as stored. Frames created by this handle have no limit, unless they have
-// chunks that were copied from a frame with one.
+// zeros, such as holes in a file, do not count as stored. A Frame that was created, not opened, has no limit, unless it
+// has chunks that were copied from a frame with one.
 func (f *Frame) CheckAlloc(n int64) error {
 	if limit := f.allocLimit(n); n > limit {
 		return fmt.Errorf("%d bytes, but the size of the file allows %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)

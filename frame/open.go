@@ -18,11 +18,11 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// Open opens the frame in a file, or in the directory of a sparse frame, for reading. It reads the header, the index
-// and the trailer, but no chunks. ctx bounds this and waiting for a lock file; the frame does not retain it. The error
-// is ErrParam, an error of the operating system or of ctx, or an *Error that wraps ErrFormat, ErrCorrupt,
-// errors.ErrUnsupported, ErrTooLarge or ErrChecksum. If another process edits the frame at the same time, Open finds
-// the state of one commit; ErrChanged if commits do not end.
+// Open opens the frame in a file, or in the directory of a sparse frame, for reading. The name may begin with
+// "file://". Open reads the header, the index and the trailer, but no chunks. ctx bounds this and waiting for a lock
+// file; the frame does not retain it. The error is ErrParam, an error of the operating system or of ctx, or an *Error
+// that wraps ErrFormat, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrChecksum. If another process edits the
+// frame at the same time, Open finds the state of one commit; ErrChanged if commits do not end.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, placeFile)
 }

@@ -92,8 +92,8 @@ type OpenOptions struct {
 	// returns ErrChanged before it writes anything. Refresh switches to the new file; for a directory, which has
 	// another lock file, it returns ErrChanged: open the frame again.
 	//
-	// The locks are those of the operating system. They are not fair: processes that read without a pause can keep
-	// others from editing. Systems without locks, and some network file systems, return errors.ErrUnsupported. Other
+	// The locks are those of the operating system. They are not fair: processes that read, or edit, without a pause can
+	// keep others waiting for seconds. Systems without locks, and some network file systems, return errors.ErrUnsupported. Other
 	// network file systems lock nothing. A lock file must be a regular file. For editing, it must have no other hard
 	// link. Opening creates the lock file if it is missing, which needs the right to write in the folder. If it exists,
 	// reading needs only the right to read it. So create a frame that other users read with Locking.
