@@ -124,30 +124,39 @@ func (f *Frame) chunkHeader(from io.ReaderAt, s *snapshot, i int) (_ coder.Heade
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
-	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
-		b, err := f.specialChunk(s, i, special, err)
+	if s.index.at(i) < 0 {
+		b, err := f.specialChunk(s, i)
 		if err != nil {
 			return coder.Header{}, err
 		}
 		return coder.ParseHeader(b, int64(len(b)))
 	}
+	src, h, err := f.openStored(from, s, i)
+	closeSource(src.close)
+	return h, err
+}
+
+// openStored returns the location and the header of chunk i, which is not a special entry. from reads the bytes of s.
+// The caller must close the source.
+func (f *Frame) openStored(from io.ReaderAt, s *snapshot, i int) (source, coder.Header, error) {
 	src, err := f.store.open(s, from, s.index.at(i), -1)
 	if err != nil {
-		return coder.Header{}, f.chunkError(s, i, err)
+		return source{}, coder.Header{}, f.chunkError(s, i, err)
 	}
-	defer closeSource(src.close)
 	h, err := src.header()
 	if err == nil {
 		err = s.checkSize(i, &h)
 	}
 	if err != nil {
-		return h, f.chunkError(s, i, err)
+		closeSource(src.close)
+		return source{}, h, f.chunkError(s, i, err)
 	}
-	return h, nil
+	return src, h, nil
 }
 
 // specialChunk makes the chunk that a special entry represents.
-func (f *Frame) specialChunk(s *snapshot, i int, special chunk.Special, err error) ([]byte, error) {
+func (f *Frame) specialChunk(s *snapshot, i int) ([]byte, error) {
+	special, err := s.index.at(i).special()
 	n := s.chunkLen(i)
 	if err == nil && n < 0 {
 		err = corrupt("a special value without a size, in a frame with chunks of variable size")
@@ -168,17 +177,13 @@ func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out 
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
-	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
-		b, err := f.specialChunk(s, i, special, err)
+	if s.index.at(i) < 0 {
+		b, err := f.specialChunk(s, i)
 		return append(dst, b...), err
 	}
-	h, err := f.chunkHeader(from, s, i)
+	src, h, err := f.openStored(from, s, i)
 	if err != nil {
 		return dst, err
-	}
-	src, err := f.store.open(s, from, s.index.at(i), -1)
-	if err != nil {
-		return dst, f.chunkError(s, i, err)
 	}
 	defer closeSource(src.close)
 	b := src.mem

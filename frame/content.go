@@ -247,8 +247,8 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 	}
 	w.Chunk = int64(i)
 	var r coder.Reader
-	if special, err := s.index.at(i).special(); err != nil || special != chunk.Regular {
-		c, err := f.specialChunk(s, i, special, err)
+	if s.index.at(i) < 0 {
+		c, err := f.specialChunk(s, i)
 		if err == nil {
 			err = w.Open(&r, c)
 		}

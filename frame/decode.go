@@ -254,7 +254,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		if f.opts.Postfilter == nil {
 			return 0, d.plan.Special(v, special, nil, int(s.typeSize), int(n))
 		}
-		b, err := f.specialChunk(s, v.Chunk, special, nil)
+		b, err := f.specialChunk(s, v.Chunk)
 		if err == nil {
 			err = w.Open(&j.r, b)
 		}
