@@ -40,7 +40,10 @@ func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *
 	if err != nil {
 		return nil, err
 	}
-	return f.createFunc(ctx, fill)
+	if err := f.createFunc(ctx, fill); err != nil {
+		return nil, err
+	}
+	return f, nil
 }
 
 // prepareNew returns a frame that is not stored yet. Its store holds o.Storage, if that is set.
@@ -63,7 +66,7 @@ func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, err
 }
 
 // createFunc is CreateFunc for a frame of prepareNew.
-func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
+func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error {
 	switch {
 	case f.store != nil:
 		return f.createStorage(ctx, fill)
@@ -73,41 +76,41 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) (*Fra
 	}
 	err := f.checkFree()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if f.opts.Locking && !f.opts.Sparse {
 		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); errors.Is(err, fs.ErrNotExist) {
-			return nil, &fs.PathError{Op: "create", Path: f.path, Err: errs.NoDirectory(f.path, err)}
+			return &fs.PathError{Op: "create", Path: f.path, Err: errs.NoDirectory(f.path, err)}
 		} else if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if f.store, err = f.createStore(f.path); err != nil {
 		f.lock.Close()
-		return nil, errs.SeeURL(f.path, err)
+		return errs.SeeURL(f.path, err)
 	}
-	if f, err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
-		return f, err
+	if err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
+		return err
 	}
 	// No other process can use the directory before it has its name.
 	if f.lock, err = storage.OpenLock(f.sys, f.path, f.store.(*sparse).root, true); err != nil {
 		f.Close()
-		return nil, err
+		return err
 	}
-	return f, nil
+	return nil
 }
 
 // createStorage creates a frame in a Storage.
-func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
+func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) error {
 	st := f.store.(*contiguous).Bytes
 	switch size, err := st.Size(); {
 	case err != nil:
-		return nil, err
+		return err
 	case size > 0 && !f.opts.Overwrite:
-		return nil, f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.SetOverwrite(errs.ErrExist)))
+		return f.wrap("storage", -1, fmt.Errorf("it has %d bytes: %w", size, errs.SetOverwrite(errs.ErrExist)))
 	case size > 0:
 		if err := st.Truncate(0); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	return f.create(ctx, fill)
@@ -179,7 +182,7 @@ func createFile(sys storage.System, name string, noSync bool) (*contiguous, erro
 }
 
 // create commits the first state.
-func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, error) {
+func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) error {
 	f.writable, f.atClose = true, f.reclaim
 	f.trusted.Store(true)
 	var b *Batch
@@ -212,11 +215,11 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) (*Frame, 
 		err = b.Commit()
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	made = true
 	f.encoders = sync.Pool{} // few new frames are written again soon, and pools keep buffers over a garbage collection
-	return f, nil
+	return nil
 }
 
 // first begins the batch of the first state.

@@ -398,10 +398,7 @@ func (f *Frame) loadObject(ctx context.Context, o Objects, name string) (*snapsh
 		return nil, nil, f.wrap("index", -1, fmt.Errorf("%s has %d bytes: %w", name, size, ErrTooLarge))
 	}
 	m := NewMemory(b)
-	s, err := f.load(ctx, m, size)
-	if err == nil && !s.sparse {
-		err = f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
-	}
+	s, err := f.loadIndex(ctx, m, size)
 	return s, m, err
 }
 
@@ -409,7 +406,7 @@ func (f *Frame) loadObject(ctx context.Context, o Objects, name string) (*snapsh
 func (f *Frame) createObjects(ctx context.Context, nbytes int64, o *CreateOptions) (*Regions, error) {
 	d := &layoutObject{sparse: sparse{sys: f.sys, index: layoutFile}, objects: o.Objects}
 	f.store = d
-	f, err := f.create(ctx, func(b *Batch) error { return b.fillSpecial(nbytes, chunk.Uninit) })
+	err := f.create(ctx, func(b *Batch) error { return b.fillSpecial(nbytes, chunk.Uninit) })
 	if err != nil {
 		return nil, err
 	}

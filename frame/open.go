@@ -53,7 +53,7 @@ func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error
 	if err != nil {
 		return nil, err
 	}
-	if f, err = f.openStorage(ctx, st, true); err != nil {
+	if err := f.openStorage(ctx, st, true); err != nil {
 		return nil, err
 	}
 	f.atClose = f.reclaim
@@ -78,10 +78,10 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 		if err != nil {
 			return nil, errs.SeeURL(name, err)
 		}
-		if f, err = f.openFileOrDir(ctx, fi.IsDir(), p == placeEdit); err == nil {
+		if err = f.openFileOrDir(ctx, fi.IsDir(), p == placeEdit); err == nil {
 			return f, nil
 		}
-		now, e := sys.Stat(strings.TrimPrefix(name, "file://"))
+		now, e := sys.Stat(f.path)
 		if e == nil && (sys.Same(fi, now) || try == maxTries) || ctx.Err() != nil {
 			return nil, err
 		}
@@ -92,7 +92,7 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 }
 
 // openFileOrDir opens the frame in a file, or in a directory. With Locking, no process edits it during that time.
-func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (_ *Frame, err error) {
+func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (err error) {
 	var r storage.Root
 	var l *storage.Lock // nil without Locking
 	defer func() {
@@ -106,54 +106,54 @@ func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (_ *Frame,
 	}()
 	if isDir {
 		if r, err = f.sys.OpenRoot(f.path); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if f.opts.Locking {
 		if l, err = storage.OpenLock(f.sys, f.path, r, write); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := l.Begin(ctx, write); err != nil {
-		return nil, err
+		return err
 	}
 	defer l.End()
 	if isDir {
-		f, err = f.openSparse(ctx, r, write)
+		err = f.openSparse(ctx, r, write)
 	} else {
-		f, err = f.openFile(ctx, write)
+		err = f.openFile(ctx, write)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if f.lock = l; write {
 		f.atClose = f.reclaim
 	}
-	return f, nil
+	return nil
 }
 
 // openFile opens the frame in a file.
-func (f *Frame) openFile(ctx context.Context, write bool) (*Frame, error) {
+func (f *Frame) openFile(ctx context.Context, write bool) error {
 	st, err := storage.OpenFile(f.sys, f.path, write)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if f.opts.Mmap {
 		st = storage.Map(st)
 	}
-	if f, err = f.openStorage(ctx, st, write); err != nil {
+	if err := f.openStorage(ctx, st, write); err != nil {
 		st.Close()
-		return nil, err
+		return err
 	}
-	return f, nil
+	return nil
 }
 
 // openStorage opens a contiguous frame.
-func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame, error) {
+func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) error {
 	ctx = task.Context(ctx)
 	size, err := st.Size()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	c := &contiguous{
 		Segment: storage.Segment{Bytes: st, NoSync: f.opts.NoSync, Aligned: f.path != "" || storage.IsFile(st)},
@@ -161,7 +161,7 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame
 	}
 	if write {
 		if size, err = c.ReplayJournal(size); err != nil {
-			return nil, f.wrap("header", -1, err)
+			return f.wrap("header", -1, err)
 		}
 	}
 	var s *snapshot
@@ -171,18 +171,18 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) (*Frame
 		s, err = f.loadEdited(ctx, st, size)
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if s.sparse {
-		return nil, f.wrap("header", offType, fmt.Errorf("the index of a sparse frame; open its directory: %w", ErrFormat))
+		return f.wrap("header", offType, fmt.Errorf("the index of a sparse frame; open its directory: %w", ErrFormat))
 	}
 	f.store, f.writable = c, write
 	f.start(s)
-	return f, nil
+	return nil
 }
 
 // openSparse opens the frame in the directory r, which it then owns.
-func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) (*Frame, error) {
+func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) error {
 	s, err := f.loadIndexFile(ctx, r, indexFile)
 	if errors.Is(err, os.ErrNotExist) {
 		err = f.noIndex(ctx, r)
@@ -191,11 +191,11 @@ func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) (*Fr
 		}
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	f.startSparse(s, indexFile)
 	f.writable = write
-	return f, nil
+	return nil
 }
 
 // loadIndexFile reads an index file in the directory r. It returns fs.ErrNotExist if there is none.
@@ -212,15 +212,21 @@ func (f *Frame) loadIndexFile(ctx context.Context, r storage.Root, name string) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := f.load(ctx, file, fi.Size())
+	s, err := f.loadIndex(ctx, file, fi.Size())
 	if err != nil {
 		return nil, err
 	}
-	if !s.sparse {
-		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
-	}
 	s.root = r
 	return s, nil
+}
+
+// loadIndex is load for the index of a sparse frame.
+func (f *Frame) loadIndex(ctx context.Context, src io.ReaderAt, size int64) (*snapshot, error) {
+	s, err := f.load(ctx, src, size)
+	if err == nil && !s.sparse {
+		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
+	}
+	return s, err
 }
 
 // startSparse makes s, which was read from an index file, the first state of f.
@@ -397,8 +403,13 @@ func (f *Frame) findHidden(s *snapshot, b []byte) {
 	}
 	h, err := coder.ParseHeader(b[at:], int64(len(b))-at)
 	if err == nil && isIndex(&h) && h.NBytes > 0 && int64(h.CBytes) == int64(len(b))-at {
-		s.hidden = f.wrap("header", offNBytes, corrupt("no bytes, but there is an index"))
+		s.hidden = f.errHidden()
 	}
+}
+
+// errHidden returns the error for a frame that is empty according to its header, but has an index.
+func (f *Frame) errHidden() error {
+	return f.wrap("header", offNBytes, corrupt("no bytes, but there is an index"))
 }
 
 // checkMeta reports whether metalayers may take n bytes.

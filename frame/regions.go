@@ -97,7 +97,7 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	d := &sparse{sys: f.sys, root: root, dir: path, index: layoutFile, temp: temp, noSync: f.opts.NoSync, scanned: true}
 	f.store = d
 	var layout *snapshot
-	f, err = f.create(ctx, func(b *Batch) error {
+	err = f.create(ctx, func(b *Batch) error {
 		layout = b.next
 		if err := d.root.Mkdir(tempDir, 0o777); err != nil {
 			return err

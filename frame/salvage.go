@@ -110,8 +110,8 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 		}
 		f.Close()
 		open = nil
-		report(f.wrap("header", offNBytes, corrupt("no bytes, but there is an index")))
-	case errors.Is(err, ErrFormat) || errors.Is(err, ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ErrTooLarge):
+		report(f.errHidden())
+	case isFault(err):
 		report(err)
 	default:
 		return nil, err // there is nothing to read

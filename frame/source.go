@@ -157,21 +157,18 @@ func (d *sourceFiles) reopen(ctx context.Context, _ bool) (r reopened, err error
 }
 
 // openFiles opens the sparse frame with the index in src.
-func (f *Frame) openFiles(ctx context.Context, src *storage.SourceBytes) (*Frame, error) {
+func (f *Frame) openFiles(ctx context.Context, src *storage.SourceBytes) error {
 	size, err := src.Size()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	s, err := f.load(ctx, src, size)
+	s, err := f.loadIndex(ctx, src, size)
 	if err != nil {
-		return nil, err
-	}
-	if !s.sparse {
-		return nil, f.wrap("header", offType, corrupt("a contiguous frame as index of a sparse one"))
+		return err
 	}
 	f.store = &sourceFiles{sparse: sparse{sys: f.sys}, bytes: src, files: src.Files()}
 	f.start(s)
-	return f, nil
+	return nil
 }
 
 // openBytes opens a frame for reading that is not in a file.
@@ -185,7 +182,12 @@ func openBytes(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) 
 		return nil, err
 	}
 	if src, ok := st.(*storage.SourceBytes); ok && src.Files() != nil {
-		return f.openFiles(task.Context(ctx), src)
+		err = f.openFiles(task.Context(ctx), src)
+	} else {
+		err = f.openStorage(ctx, st, false)
 	}
-	return f.openStorage(ctx, st, false)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
 }
