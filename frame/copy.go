@@ -248,10 +248,7 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 		if err := f.CheckAlloc(int64(n)); err != nil {
 			return *r.Header(), f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 		}
-		if cap(w.buf) < n {
-			w.buf = make([]byte, n)
-		}
-		if err := w.DecodeBlock(w.buf[:n], &r, k); err != nil {
+		if err := w.DecodeBlock(w.memory(n), &r, k); err != nil {
 			return *r.Header(), f.chunkError(s, i, err)
 		}
 	}

@@ -110,8 +110,7 @@ func (v *view) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (ahea
 }
 
 func (v *view) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
-	s := (*snapshot)(v)
-	return v.f.afterRead(s, v.f.decodePlan(task.Context(ctx), s, nil, p, blocks, blockSize))
+	return aheadView{view: v}.Decode(ctx, p, blocks, blockSize)
 }
 
 func (v aheadView) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
