@@ -33,17 +33,10 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 		}
 		dead -= int64(n) + s.tail().Len()
 	}
-	_, shared := s.index.storedEntries()
-	seen := map[entry]bool{}
 	chunks := f.chunkReader(ctx, s)
 	chunks.readAhead(readHeaders)
 	defer chunks.stop()
-	for i := 0; i < s.index.n && s.index.list != nil; i++ {
-		e := s.index.at(i)
-		if e < 0 || seen[e] {
-			continue
-		}
-		seen[e] = shared // otherwise no entry is repeated
+	for i := range s.index.distinct() {
 		h, err := chunks.header(i)
 		if err == nil {
 			err = ctx.Err()

@@ -252,12 +252,10 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 // of these chunks is not lost, but the description of the array would make them unreadable.
 func (f *Frame) fitsBlocks(ctx context.Context, s *snapshot) error {
 	want, fit, other := blockBytes(s), 0, 0
-	seen := map[entry]bool{}
-	for i, e := range s.index.list {
-		if e < 0 || e == maxOffset || seen[e] {
+	for i, e := range s.index.distinct() {
+		if e == maxOffset {
 			continue
 		}
-		seen[e] = true
 		switch h, err := f.chunkHeader(storage.Bind(ctx, s.src), s, i); {
 		case err != nil || h.Special() != chunk.Regular:
 		case int64(h.BlockSize) == want && !h.VLBlocks():

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/maphash"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"sync"
@@ -290,6 +291,22 @@ func (x *index) entries() []entry {
 		list[i] = x.uniform
 	}
 	return list
+}
+
+// distinct ranges over the stored chunks of the list, each once: its first number, and its entry.
+func (x *index) distinct() iter.Seq2[int, entry] {
+	return func(yield func(int, entry) bool) {
+		seen := map[entry]bool{}
+		for i, e := range x.list {
+			if e < 0 || seen[e] {
+				continue
+			}
+			seen[e] = true
+			if !yield(i, e) {
+				return
+			}
+		}
+	}
 }
 
 func newIndex(list []entry, checksums []uint32) index {

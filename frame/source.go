@@ -111,15 +111,12 @@ func (d *sourceFiles) stored(s *snapshot, enough int64) int64 {
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
 	from := &untilError{from: storage.Bind(ctx, s.src)}
-	sum, seen := int64(0), map[entry]bool{}
-	for _, e := range s.index.list {
-		if sum >= enough || len(seen) == mostFiles || from.err != nil {
+	sum, files := int64(0), 0
+	for _, e := range s.index.distinct() {
+		if sum >= enough || files == mostFiles || from.err != nil {
 			break
 		}
-		if e < 0 || seen[e] {
-			continue
-		}
-		seen[e] = true
+		files++
 		if src, err := d.open(s, from, e, -1); err == nil {
 			sum += coder.Evidence(src.at, src.off, min(src.guess, most), enough-sum)
 		}

@@ -306,15 +306,11 @@ func (d *sparse) rollback(tx *transaction) {
 // stored reads the beginnings of the chunk files, each once.
 func (d *sparse) stored(s *snapshot, enough int64) int64 {
 	const most = 1 << 20
-	sum, seen := int64(0), map[entry]bool{}
-	for _, e := range s.index.list {
+	sum := int64(0)
+	for _, e := range s.index.distinct() {
 		if sum >= enough {
 			break
 		}
-		if e < 0 || seen[e] {
-			continue
-		}
-		seen[e] = true
 		if src, err := d.open(s, nil, e, -1); err == nil { // a file that cannot be read does not count
 			sum += coder.Evidence(src.at, src.off, min(src.size, most), enough-sum)
 			closeSource(src.close)
