@@ -116,6 +116,21 @@ func TestSliceForms(t *testing.T) {
 	fails(t, 2, "-csv and -npy", "", "slice", "-csv", "-npy", a, "0")
 }
 
+// TestLongCSV expects a line for each row, however long it is, and quotes where cells of text need them.
+func TestLongCSV(t *testing.T) {
+	const rows, columns = 2, 1<<20 + 5
+	a := t.TempDir() + "/a.b2nd"
+	must(t, strings.Repeat("\x07", rows*columns), "create", "-shape", "2,-1", "-dtype", "u1", a)
+	if got := must(t, "", "slice", "-csv", a, ":"); got != strings.Repeat("7"+strings.Repeat(",7", columns-1)+"\n", rows) {
+		t.Errorf("%d lines, %d bytes", strings.Count(got, "\n"), len(got))
+	}
+	const words = 2*csvCells + 1
+	must(t, strings.Repeat("a,\x00", words), "create", "-dtype", "S3", a+"2")
+	if got := must(t, "", "slice", "-csv", a+"2", ":"); got != `"a,"`+strings.Repeat(`,"a,"`, words-1)+"\n" {
+		t.Errorf("%d lines, %d bytes", strings.Count(got, "\n"), len(got))
+	}
+}
+
 // TestUsageNames checks that errors of usage name the argument, and that a wrong axis is reported as one.
 func TestUsageNames(t *testing.T) {
 	a := newArray(t)

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
+	"io"
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
@@ -71,32 +73,35 @@ func writeCSV(e *env, a *ndarray.Array, sel []ndarray.Index, p *progress) error 
 	if err != nil {
 		return err
 	}
-	w := &csvWriter{w: csv.NewWriter(e.out), d: a.DType(), row: 1}
+	w := &csvWriter{w: e.out, d: a.DType(), row: 1}
+	w.csv = csv.NewWriter(&w.text)
 	if n := len(shape); n > 0 && w.d.Fields == nil {
-		w.row = int(min(shape[n-1], 1<<20))
+		w.row = shape[n-1]
 	}
 	if w.d.Fields != nil {
 		for _, f := range w.d.Fields {
 			w.cells = append(w.cells, f.Name)
 		}
-		if err := w.line(); err != nil {
+		if err := w.line('\n'); err != nil {
 			return err
 		}
 	}
-	if err := ndarray.ToWriter(e.ctx, p.writer(w), a, sel...); err != nil {
-		return err
-	}
-	w.w.Flush()
-	return w.w.Error()
+	return ndarray.ToWriter(e.ctx, p.writer(w), a, sel...)
 }
+
+// csvCells is the number of cells of a line that are held at a time.
+const csvCells = 4096
 
 // csvWriter turns items, which arrive in pieces of any size, into lines of CSV.
 type csvWriter struct {
-	w     *csv.Writer
+	w     io.Writer
 	d     meta.DType
-	row   int    // items in a line
+	row   int64  // items in a line
+	at    int64  // items of the line so far
 	part  []byte // the beginning of an item
 	cells []string
+	text  bytes.Buffer // of the cells
+	csv   *csv.Writer  // to text
 }
 
 // Write implements io.Writer.
@@ -128,21 +133,34 @@ func (c *csvWriter) item(b []byte) error {
 		for _, f := range c.d.Fields {
 			c.cells = append(c.cells, itemText(f.Type, b[f.Offset:f.Offset+f.Type.Size]))
 		}
-		return c.line()
+		return c.line('\n')
 	}
 	c.cells = append(c.cells, itemText(c.d, b))
-	if len(c.cells) < c.row {
-		return nil
+	if c.at++; c.at == c.row {
+		c.at = 0
+		return c.line('\n')
 	}
-	return c.line()
+	if len(c.cells) == csvCells {
+		return c.line(',')
+	}
+	return nil
 }
 
-// line writes a line.
-func (c *csvWriter) line() error {
+// line writes the cells and what ends them: a line break, or a comma if more cells of the line follow.
+func (c *csvWriter) line(end byte) error {
 	for i, s := range c.cells {
 		c.cells[i] = strings.ToValidUTF8(s, "\uFFFD")
 	}
-	err := c.w.Write(c.cells)
+	c.text.Reset()
+	if err := c.csv.Write(c.cells); err != nil {
+		return err
+	}
 	c.cells = c.cells[:0]
+	if c.csv.Flush(); c.csv.Error() != nil {
+		return c.csv.Error()
+	}
+	line := c.text.Bytes()
+	line[len(line)-1] = end
+	_, err := c.w.Write(line)
 	return err
 }
