@@ -106,23 +106,43 @@ func openChunk(path string, err error) *source {
 	if !errors.Is(err, frame.ErrFormat) {
 		return s
 	}
-	f, openErr := os.Open(path)
+	f, size, openErr := openRegular(path)
 	if openErr != nil {
 		return s
 	}
-	if fi, err := f.Stat(); err == nil && fi.Mode().IsRegular() {
-		if s.chunk, err = newChunkFile(f, fi.Size()); err == nil {
-			s.file = f
-			return s
-		}
-		if strings.HasSuffix(path, ".chunk") {
-			s.damaged = s.chunkError(err)
-		}
+	var chunkErr error
+	if s.chunk, chunkErr = newChunkFile(f, size); chunkErr == nil {
+		s.file = f
+		return s
 	}
-	s.chunk = nil
+	if strings.HasSuffix(path, ".chunk") {
+		s.damaged = s.chunkError(chunkErr)
+	}
 	f.Close()
 	return s
 }
+
+// openRegular opens a regular file and returns its size. Opening a pipe would wait until a process writes to it.
+func openRegular(name string) (*os.File, int64, error) {
+	fi, err := os.Stat(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !fi.Mode().IsRegular() {
+		return nil, 0, fmt.Errorf("%s: %w", name, errNotRegular)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if fi, err = f.Stat(); err != nil {
+		f.Close()
+		return nil, 0, err
+	}
+	return f, fi.Size(), nil
+}
+
+var errNotRegular = errors.New("not a regular file")
 
 // chunkError adds the path to an error of a single chunk.
 func (s *source) chunkError(err error) error {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -110,5 +111,34 @@ func TestInterruptedInput(t *testing.T) {
 		case <-time.After(10 * time.Second):
 			t.Errorf("%s: create does not end", name)
 		}
+	}
+}
+
+// TestReadPipe expects that verbs which read a file return an error for a pipe, and do not wait for its other end.
+func TestReadPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"info"}, {"dump"}, {"slice"}, {"ls"}, {"table"}, {"objects"}, {"stats"}, {"bench"}, {"view"}, {"verify"}, {"vlmeta"},
+		{"stats", "-progress"}} {
+		args = append(args, pipe)
+		if args[0] == "slice" {
+			args = append(args, ":")
+		}
+		var errOut bytes.Buffer
+		done := make(chan int, 1)
+		go func() { done <- run(t.Context(), args, nil, io.Discard, &errOut) }()
+		select {
+		case code := <-done:
+			if code != 1 || !strings.Contains(errOut.String(), " not a ") {
+				t.Errorf("%q: exit %d, %q", args, code, &errOut)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%q does not end", args)
+		}
+	}
+	if fault, err := verifyChunkFile(pipe); !errors.Is(fault, errNotRegular) || err != nil {
+		t.Errorf("%v, %v", fault, err)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
@@ -16,21 +15,17 @@ func openTracked(e *env, path string) *source {
 	if e.track == nil {
 		return nil
 	}
-	fi, err := os.Stat(path)
-	if err != nil || !fi.Mode().IsRegular() {
-		return nil
-	}
-	f, err := os.Open(path)
+	f, size, err := openRegular(path)
 	if err != nil {
 		return nil
 	}
 	s := &source{path: path, file: f}
-	if s.frame, err = frame.OpenSource(e.ctx, &countedBytes{f, fi.Size(), e.track, false}, nil); err != nil {
+	if s.frame, err = frame.OpenSource(e.ctx, &countedBytes{f, size, e.track, false}, nil); err != nil {
 		f.Close()
 		return nil
 	}
 	s.findArray()
-	e.track.expect(fi.Size())
+	e.track.expect(size)
 	return s
 }
 

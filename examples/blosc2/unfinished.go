@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/goblosc/blosc2/frame"
@@ -56,16 +55,15 @@ func verifyUnfinished(e *env, path string, report func(error) error) error {
 
 // verifyChunkFile decodes the chunk in a file and returns its first fault. The error is one of the operating system.
 func verifyChunkFile(name string) (fault, err error) {
-	f, err := os.Open(name)
-	if err != nil {
+	f, size, err := openRegular(name)
+	switch {
+	case errors.Is(err, errNotRegular):
+		return err, nil
+	case err != nil:
 		return nil, err
 	}
 	defer f.Close()
-	fi, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	c, err := newChunkFile(f, fi.Size())
+	c, err := newChunkFile(f, size)
 	if err != nil {
 		return err, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -56,7 +55,7 @@ func storeError(e *env, st *openStore, path, key string, otherwise error) error 
 
 // npyError returns the error of a verb for a file that is a .npy file, or otherwise err.
 func npyError(path string, err error) error {
-	if f, e := os.Open(path); e == nil {
+	if f, _, e := openRegular(path); e == nil {
 		defer f.Close()
 		head := make([]byte, 6)
 		if _, e := io.ReadFull(f, head); e == nil && string(head) == "\x93NUMPY" {
