@@ -295,6 +295,9 @@ func anyList[T any](list []T) []any {
 	return out
 }
 
+// maxStatsRows is the number of rows of the table of -axis, which is held in memory.
+const maxStatsRows = 1 << 18
+
 // perAxis prints a table with the statistics at each position along an axis.
 func (v *statsCmd) perAxis(e *env, r ndarray.Reader, list []statistic) error {
 	shape, axis := r.Shape(), *v.Axis
@@ -303,6 +306,9 @@ func (v *statsCmd) perAxis(e *env, r ndarray.Reader, list []statistic) error {
 	}
 	if axis < 0 || axis >= len(shape) {
 		return fmt.Errorf("-axis %d: an array of shape %s has no such axis: %w", *v.Axis, pyTuple(shape), ndarray.ErrBounds)
+	}
+	if shape[axis] > maxStatsRows {
+		return fmt.Errorf("-axis %d: the table would have %d rows, more than %d; select some with SEL: %w", *v.Axis, shape[axis], maxStatsRows, ndarray.ErrTooLarge)
 	}
 	others := []int{}
 	count := int64(1)

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // TestStats compares statistics with values that are easy to see.
@@ -39,6 +41,16 @@ func TestStats(t *testing.T) {
 	golden(t, "stats_axis", must(t, "", "stats", "-axis", "0", a))
 	golden(t, "stats_axis_last", must(t, "", "stats", "-axis", "-1", a))
 	fails(t, 1, "-axis 2: an array of shape (2, 3) has no such axis", "", "stats", "-axis", "2", a)
+	huge := filepath.Join(t.TempDir(), "huge")
+	b, err := ndarray.Zeros(t.Context(), huge, []int64{1e12, 2}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	fails(t, 1, "1000000000000 rows, more than 262144", "", "stats", "-axis", "0", huge)
+	if out := must(t, "", "stats", "-axis", "0", huge, "-2:"); strings.Count(out, "\n") != 3 {
+		t.Errorf("%s", out)
+	}
 	fails(t, 1, "have no statistics", "", "stats", fixturesDir+"/python-blosc2/dtype_S5.b2nd")
 	fails(t, 2, "from 0 to 1", "", "stats", "-quantiles", "2", a)
 	empty := filepath.Join(t.TempDir(), "e")
