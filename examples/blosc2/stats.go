@@ -197,7 +197,7 @@ func (v *statsCmd) whole(e *env, r ndarray.Reader, list []statistic) error {
 		return err
 	}
 	if v.JSON {
-		return statsJSON(e, p, r.Shape(), edges, counts)
+		return statsJSON(e, p, r, edges, counts)
 	}
 	p.print()
 	if counts != nil {
@@ -270,14 +270,14 @@ func printHistogram(e *env, edges []float64, counts []int64) {
 }
 
 // statsJSON prints statistics as an object. Numbers that JSON cannot express are strings.
-func statsJSON(e *env, p *propertyPrinter, shape []int64, edges []float64, counts []int64) error {
+func statsJSON(e *env, p *propertyPrinter, r ndarray.Reader, edges []float64, counts []int64) error {
 	m := meta.Map{{Key: "path", Value: p.title}}
 	for i, name := range p.names {
 		if name == "shape" {
-			m = append(m, meta.Entry{Key: name, Value: anyList(shape)})
+			m = append(m, meta.Entry{Key: name, Value: anyList(r.Shape())})
 			continue
 		}
-		m = append(m, meta.Entry{Key: name, Value: jsonNumber(p.values[i])})
+		m = append(m, meta.Entry{Key: name, Value: jsonStatistic(r.DType(), name, p.values[i])})
 	}
 	if counts != nil {
 		bins := meta.Map{{Key: "edges", Value: anyList(edges)}, {Key: "counts", Value: anyList(counts)}}
@@ -343,15 +343,21 @@ func (v *statsCmd) perAxis(e *env, r ndarray.Reader, list []statistic) error {
 	for k, name := range rows[0] {
 		var column []any
 		for _, row := range rows[1:] {
-			column = append(column, jsonNumber(row[k]))
+			column = append(column, jsonStatistic(r.DType(), name, row[k]))
 		}
 		m = append(m, meta.Entry{Key: name, Value: column})
 	}
 	return e.printJSON(m)
 }
 
-// jsonNumber returns the number in a text, or the text if JSON cannot express it.
-func jsonNumber(text string) any {
+// jsonStatistic returns the number in the text of a statistic, or the text if JSON cannot express it or it is a date.
+func jsonStatistic(d meta.DType, name, text string) any {
+	if d.Kind == 'M' && (name == "min" || name == "max") {
+		return text // a year, too
+	}
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil && n > math.MaxInt64 {
+		return n
+	}
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return n
 	}

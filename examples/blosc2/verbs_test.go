@@ -60,6 +60,28 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// TestStatsJSON expects exact integers, and dates of all units as text.
+func TestStatsJSON(t *testing.T) {
+	for dtype, want := range map[string]string{
+		"<u8": `"min": 9223372036854775813, "max": 9223372036854775813`, "<i8": `"min": -9223372036854775803, "max": -9223372036854775803`,
+		"<M8[Y]": `"min": "2005", "max": "2005"`, "<M8[D]": `"min": "1970-02-05", "max": "1970-02-05"`, "<m8[Y]": `"min": 35, "max": 35`,
+	} {
+		item := "\x05\x00\x00\x00\x00\x00\x00\x80"
+		if strings.Contains(dtype, "8[") {
+			item = "\x23" + strings.Repeat("\x00", 7)
+		}
+		a := filepath.Join(t.TempDir(), "a")
+		must(t, item, "create", "-dtype", dtype, a)
+		if got := must(t, "", "stats", "-json", a); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", dtype, got)
+		}
+		want = strings.NewReplacer(`": `, `": [`, `, "`, `], "`).Replace(want)
+		if got := must(t, "", "stats", "-json", "-axis", "0", a); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", dtype, got)
+		}
+	}
+}
+
 // TestStatsHistogramCountsAll checks that the minimum and the maximum of float16 and float32 are in the histogram.
 func TestStatsHistogramCountsAll(t *testing.T) {
 	for _, name := range []string{"dtype_f2", "dtype_f4", "dtype_f8", "dtype_u8", "dtype_be_i4"} {
