@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -157,9 +158,12 @@ func (v *benchCmd) Run(e *env) error {
 	return nil
 }
 
+// isNPY reports whether PATH is a .npy file.
+func (v *benchCmd) isNPY() bool { return isNPYName(v.Path) && !isURL(v.Path) }
+
 // open opens a frame, or makes one in memory of a .npy file.
 func (v *benchCmd) open(e *env) (*frame.Frame, *ndarray.Array, func(), error) {
-	if isNPYName(v.Path) && !isURL(v.Path) {
+	if v.isNPY() {
 		in, err := openShown(e, v.Path, false, v.progressOption)
 		if err != nil {
 			return nil, nil, nil, err
@@ -279,7 +283,7 @@ func best(list []measurement, cost func(m measurement) float64) measurement {
 
 // print prints the table and the recommendation.
 func (v *benchCmd) print(e *env, list []measurement, data, total int64) {
-	fmt.Fprintf(e.out, "%s: %s of %s\n\n", v.Path, shortSize(data), shortSize(total))
+	fmt.Fprintf(e.out, "%s: %s of %s\n\n", visible(v.Path), shortSize(data), shortSize(total))
 	rows := [][]string{{"codec", "filters", "size", "ratio", "write MB/s", "read MB/s"}}
 	for _, m := range list {
 		rows = append(rows, []string{m.codec, m.filters, shortSize(m.size), fmt.Sprintf("%.2f", float64(data)/float64(m.size)),
@@ -294,7 +298,27 @@ func (v *benchCmd) print(e *env, list []measurement, data, total int64) {
 	fmt.Fprintf(e.out, "%s   %s %s, reads %.0f MB/s from storage of %g MB/s\n", e.paint(bold, "recommended"),
 		choice.codec, choice.filters, float64(data)/1e6/v.cost(choice), v.Bandwidth)
 	name, l, _ := strings.Cut(choice.codec, ":")
-	fmt.Fprintf(e.out, "\n  blosc2 copy -codec %s -level %s -filters %s %s NEW\n", name, l, strings.ReplaceAll(choice.filters, "+", ","), v.Path)
+	path := v.Path
+	if isOption(path) {
+		path = "./" + path
+	}
+	path = visible(shellQuote(path))
+	verb, files := "copy", path+" NEW"
+	if v.isNPY() {
+		verb, files = "create", "NEW "+path
+	}
+	fmt.Fprintf(e.out, "\n  blosc2 %s -codec %s -level %s -filters %s %s\n", verb, name, l, strings.ReplaceAll(choice.filters, "+", ","), files)
+}
+
+// plainWord matches words that a shell does not change.
+var plainWord = regexp.MustCompile(`^[-+./:=@_,%0-9A-Za-z]+$`)
+
+// shellQuote returns an argument as a word of a POSIX shell.
+func shellQuote(s string) string {
+	if plainWord.MatchString(s) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
 // printJSON prints an object for each combination.

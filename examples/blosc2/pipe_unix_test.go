@@ -142,3 +142,23 @@ func TestReadPipe(t *testing.T) {
 		t.Errorf("%v, %v", fault, err)
 	}
 }
+
+// TestBenchCommand runs the command that bench recommends in a shell's words.
+func TestBenchCommand(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, numbers(5000), "create", "-dtype", "<i4", a)
+	array := readFile(t, a)
+	t.Chdir(t.TempDir())
+	for name, content := range map[string]string{"a b.b2nd": array, "-x.b2nd": array, "it's $HOME.npy": npyFile([]int64{5000}, false, numbers(5000))} {
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		_, line, _ := strings.Cut(must(t, "", "bench", "-codecs", "lz4:1", "-filters", "none", "--", name), "\n  blosc2 ")
+		words, err := exec.Command("sh", "-c", `printf '%s\n' `+line).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", line, err)
+		}
+		must(t, "", append(strings.Split(strings.TrimSpace(string(words)), "\n"), "-overwrite")...)
+		must(t, "", "verify", "NEW")
+	}
+}
