@@ -36,6 +36,11 @@ func (p *copyCmd) Run(e *env) error {
 	if err := p.check(); err != nil {
 		return err
 	}
+	if !isPlainDir(p.From) { // which may have the leaves below a leaf
+		if err := refuseInside(p.To, p.From); err != nil {
+			return err
+		}
+	}
 	s, err := openReadable(e, p.From)
 	if err != nil {
 		return err

@@ -78,6 +78,31 @@ func refuseDevice(path string, stdout bool) error {
 	return fmt.Errorf("%s is not a regular file", path)
 }
 
+// refuseInside returns an error if a new file is in the directory of the sparse frame that it is made from: it would
+// replace a part of the frame, or remain there as a foreign file.
+func refuseInside(out, from string) error {
+	dir, err := os.Stat(from)
+	if out == "-" || isURL(out) || from == "-" || isURL(from) || err != nil || !dir.IsDir() {
+		return nil
+	}
+	parent, err := filepath.Abs(filepath.Dir(filepath.Clean(out)))
+	if err != nil {
+		return err
+	}
+	if target, err := filepath.EvalSymlinks(parent); err == nil {
+		parent = target
+	}
+	for {
+		if fi, err := os.Stat(parent); err == nil && os.SameFile(fi, dir) {
+			return fmt.Errorf("%s is in the directory %s, which is read; write to another one", out, from)
+		}
+		if filepath.Dir(parent) == parent {
+			return nil
+		}
+		parent = filepath.Dir(parent)
+	}
+}
+
 // finish closes a new frame, after it has gone where it belongs.
 func (o *output) finish(e *env, f *frame.Frame) error {
 	err := o.write(e, f)

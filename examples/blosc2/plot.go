@@ -123,6 +123,11 @@ func (v *plotCmd) checkOut() error {
 	if err := refuseDevice(v.Out, true); err != nil {
 		return err
 	}
+	if !isPlainDir(v.Path) { // which may have the leaves below a leaf
+		if err := refuseInside(v.Out, v.Path); err != nil {
+			return err
+		}
+	}
 	fi, err := os.Lstat(v.Out)
 	switch {
 	case err != nil:

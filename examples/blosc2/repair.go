@@ -58,6 +58,9 @@ func (v *repairCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if err := refuseInside(v.New, path); err != nil {
+		return err
+	}
 	if f, err := frame.Open(e.ctx, path, nil); err == nil {
 		f.Close()
 	} else if store := editError(e, v.Damaged, err); store != err {
