@@ -15,6 +15,10 @@
 //	x, err := b2arrow.Tensor(ctx, a, nil) // a is an *ndarray.Array
 //	defer x.Release()
 //
+// Batches and Column return ranges of rows. To keep the rows that meet a condition, filter each batch with
+// compute.FilterRecordBatch of Arrow. For the rows that table.Find returns, the first row of a batch is the number of
+// rows in the batches before it.
+//
 // Items returns the items of batch arrays (.b2b) whose blocks are Arrow streams.
 //
 // This package is a module of its own, so that programs without Arrow do not download it.

@@ -30,9 +30,9 @@ const (
 // Deleted rows have no number, so the numbers are not positions in Column.Array: see Column.Stored.
 //
 // No comparison with a null is true, and with a NaN only NotEqual is. T is a type that Read accepts for the column: for
-// one of kind float64, pass 100.0, not 100. Times are compared as int64, the count of ColumnInfo.Unit since 1970: for a
-// Unit of "us", pass t.UnixMicro(). Booleans are compared with integers, 0 and 1, and dictionaries with strings, or with
-// integers, their codes.
+// kind float64, pass 100.0, not 100. Times are compared as int64, the count of ColumnInfo.Unit since 1970: for the unit
+// "us", pass t.UnixMicro(). Booleans are compared with the integers 0 and 1. Dictionaries are compared with strings, or
+// with integers as codes.
 //
 // The error wraps ErrType for another type and for a column of kind ndarray, frame.ErrParam for another op, or is an
 // error of Read.

@@ -368,7 +368,7 @@ func TestColumnPath(t *testing.T) {
 	}
 }
 
-// TestInfoCopies changes the descriptions of columns. The open table and its columns stay as they are.
+// TestInfoCopies changes the descriptions of columns. The open table and its columns do not change.
 func TestInfoCopies(t *testing.T) {
 	ctx := t.Context()
 	tab := mustTable(t, "t43_ndarray.b2z")
