@@ -56,8 +56,8 @@
 // # Failures
 //
 // A request is repeated after status 408, 425, 429, 500, 502, 503 and 504, after errors of the connection, and if
-// nothing arrives for Options.Stall. A body that broke off is continued, which counts as a repetition. Waits double from
-// 100 ms and follow Retry-After. They end with the context of the read.
+// nothing arrives for Options.Stall. A body that broke off is continued, which counts as a repetition. Waits double
+// from 100 ms and follow Retry-After. They end with the context of the read.
 //
 // Requests after the first go to where redirects have led. If a request fails there, the next one starts from the URL
 // again, because a signed URL may have expired, or a mirror be down.

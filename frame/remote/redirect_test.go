@@ -222,8 +222,8 @@ func TestRedirectRefresh(t *testing.T) {
 	}
 }
 
-// TestRedirectCookies follows redirects with a jar, whose cookies change with each answer. A cookie of Options.Header is
-// not for another host.
+// TestRedirectCookies follows redirects with a jar, whose cookies change with each answer. A cookie of Options.Header
+// is not for another host.
 func TestRedirectCookies(t *testing.T) {
 	for _, other := range []bool{false, true} {
 		data := randomBytes(300_000)
