@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -30,25 +32,21 @@ type File struct {
 	Start, Of []int64
 }
 
-// Glob returns the files that match a pattern below a folder, in the order of their names. See filepath.Match for the
-// pattern; its elements are separated by slashes. The name of an array is the path from root without the extension.
-// Glob returns an error that wraps fs.ErrNotExist if nothing matches. It runs where the pipeline is built.
+// Glob returns the files that match a pattern below a folder, in the order of their names. See path.Match for the
+// pattern. Characters of root have no special meaning. The name of an array is the path from root without the
+// extension. Glob returns an error that wraps fs.ErrNotExist if nothing matches. It runs where the pipeline is built.
 func Glob(root, pattern string) ([]File, error) {
-	paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
+	names, err := fs.Glob(os.DirFS(root), path.Clean(pattern))
 	if err != nil {
 		return nil, fmt.Errorf("b2beam: pattern %q: %w", pattern, err)
 	}
-	if len(paths) == 0 {
+	if len(names) == 0 {
 		return nil, fmt.Errorf("b2beam: no file in %s matches %q: %w", root, pattern, fs.ErrNotExist)
 	}
-	slices.Sort(paths)
+	slices.Sort(names)
 	var files []File
-	for _, p := range paths {
-		rel, err := filepath.Rel(root, p)
-		if err != nil {
-			return nil, err
-		}
-		files = append(files, File{Name: filepath.ToSlash(strings.TrimSuffix(rel, filepath.Ext(rel))), Path: p})
+	for _, name := range names {
+		files = append(files, File{Name: strings.TrimSuffix(name, path.Ext(name)), Path: filepath.Join(root, filepath.FromSlash(name))})
 	}
 	return files, nil
 }

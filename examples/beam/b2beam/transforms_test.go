@@ -8,7 +8,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -380,6 +382,41 @@ func TestErrors(t *testing.T) {
 				t.Errorf("error %v, want one with %s", err, c.want)
 			}
 		})
+	}
+}
+
+// TestGlob lists files below a folder whose name looks like a pattern.
+func TestGlob(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "run[1]")
+	for _, name := range []string{"b/x.b2nd", "a/x.b2nd", "a/y.npy", "[ab]/x.b2nd", "z.b2nd"} {
+		name = filepath.Join(root, filepath.FromSlash(name))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for pattern, want := range map[string][]string{
+		"[ab]/*.b2nd": {"a/x", "b/x"}, "./*.b2nd": {"z"}, "a//?.*": {"a/x", "a/y"}, "*": {"[ab]", "a", "b", "z"}, "none/*": nil,
+	} {
+		files, err := b2beam.Glob(root, pattern)
+		if want == nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("%s: %v, want ErrNotExist", pattern, err)
+			}
+			continue
+		}
+		var names []string
+		for _, f := range files {
+			names = append(names, f.Name)
+			if _, err := os.Stat(f.Path); err != nil {
+				t.Error(err)
+			}
+		}
+		if err != nil || !slices.Equal(names, want) {
+			t.Errorf("%s: %q, %v, want %q", pattern, names, err, want)
+		}
+	}
+	if _, err := b2beam.Glob(root, "["); !errors.Is(err, path.ErrBadPattern) {
+		t.Errorf("bad pattern: %v", err)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -60,7 +61,7 @@ func Run(ctx context.Context, build func(s beam.Scope) error) error {
 	return nil
 }
 
-// Files returns the arrays of a path, which may be a URL or a pattern.
+// Files returns the arrays of a path, which may be a URL or a pattern. Names of folders that exist are no patterns.
 func Files(path string) ([]b2beam.File, error) {
 	if strings.Contains(path, "://") {
 		base, _, _ := strings.Cut(path, "?")
@@ -68,7 +69,11 @@ func Files(path string) ([]b2beam.File, error) {
 		base = base[strings.LastIndexByte(base, '/')+1:]
 		return []b2beam.File{{Name: strings.TrimSuffix(base, filepath.Ext(base)), Path: path}}, nil
 	}
-	return b2beam.Glob(filepath.Dir(path), filepath.Base(path))
+	root, pattern := filepath.Dir(path), filepath.Base(path)
+	for _, err := os.Stat(root); err != nil && root != filepath.Dir(root); _, err = os.Stat(root) {
+		root, pattern = filepath.Dir(root), filepath.Base(root)+"/"+pattern
+	}
+	return b2beam.Glob(root, pattern)
 }
 
 // Chunks returns the chunk shape of the array at a path, which may be a URL. The path of the URL of a sparse array ends
