@@ -42,7 +42,7 @@ func TestHoleBehindChunk(t *testing.T) {
 	f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(1)) }, &CreateOptions{Sparse: true, NoSync: true})
 	must(t, err)
 	must(t, f.Close())
-	must(t, os.Truncate(filepath.Join(name, chunkFile(0)), 1<<31-100))
+	must(t, os.Truncate(filepath.Join(name, chunkFileName(0)), 1<<31-100))
 	f, err = Open(t.Context(), name, nil)
 	must(t, err)
 	defer f.Close()
@@ -83,7 +83,7 @@ func TestHoleInChunk(t *testing.T) {
 		must(t, f.Close())
 		file := name
 		if sparse {
-			at, file = 0, filepath.Join(name, chunkFile(0))
+			at, file = 0, filepath.Join(name, chunkFileName(0))
 		}
 		w, err := os.OpenFile(file, os.O_RDWR|os.O_CREATE, 0o666)
 		must(t, err)
@@ -553,7 +553,7 @@ func TestUpdateDamaged(t *testing.T) {
 		must(t, err)
 		must(t, f.Close())
 		if sparse {
-			must(t, os.Remove(filepath.Join(name, chunkFile(c.Off))))
+			must(t, os.Remove(filepath.Join(name, chunkFileName(c.Off))))
 		} else {
 			b, err := os.ReadFile(name)
 			must(t, err)

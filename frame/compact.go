@@ -92,7 +92,7 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 	if err != nil {
 		return err
 	}
-	temp := n.temp.Temp
+	temp := n.temp.TempName
 	n.temp = storage.Temp{} // its commit does not publish it
 	replaced := false
 	defer func() {
@@ -226,11 +226,11 @@ func (g *gatherer) flush() error {
 
 // removeUnreferenced removes the chunk files that no state references.
 func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
-	named := map[string]bool{}
+	referenced := map[string]bool{}
 	for _, s := range append(slices.Collect(d.pending.Owners()), cur) {
 		for _, e := range s.index.list {
 			if e >= 0 {
-				named[chunkFile(int64(e))] = true
+				referenced[chunkFileName(int64(e))] = true
 			}
 		}
 	}
@@ -243,7 +243,7 @@ func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
 			return err
 		}
 		_, isChunk := chunkNumber(x.Name())
-		ours := isChunk && !named[x.Name()] || x.Name() == indexFile+".tmp"
+		ours := isChunk && !referenced[x.Name()] || x.Name() == indexFile+".tmp"
 		if !ours || !x.Type().IsRegular() {
 			continue
 		}

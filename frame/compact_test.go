@@ -154,7 +154,7 @@ func TestCompactSparse(t *testing.T) {
 	}, &CreateOptions{Sparse: true, NoSync: true})
 	must(t, err)
 	defer f.Close()
-	for _, x := range []string{"000000FF.chunk", indexFile + ".tmp", "notes.txt", "1.chunk", "0000000a.chunk", chunkFile(-1)} {
+	for _, x := range []string{"000000FF.chunk", indexFile + ".tmp", "notes.txt", "1.chunk", "0000000a.chunk", chunkFileName(-1)} {
 		must(t, os.WriteFile(filepath.Join(dir, x), make([]byte, 100), 0o666))
 	}
 	view, err := f.Engine().View(t.Context())
@@ -164,7 +164,7 @@ func TestCompactSparse(t *testing.T) {
 		t.Errorf("%d dead bytes: %v", dead, err)
 	}
 	must(t, f.Compact(context.Background()))
-	want := []string{chunkFile(-1), "00000000.chunk", "00000001.chunk", "00000002.chunk", "0000000a.chunk", "1.chunk", indexFile, "notes.txt"}
+	want := []string{chunkFileName(-1), "00000000.chunk", "00000001.chunk", "00000002.chunk", "0000000a.chunk", "1.chunk", indexFile, "notes.txt"}
 	if got := names(t, dir); !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
@@ -334,7 +334,7 @@ func leftovers(s *simulated.System, f *Frame) (list []string) {
 	named := []string{indexFile}
 	for _, e := range f.snap.Load().index.list {
 		if e >= 0 {
-			named = append(named, chunkFile(int64(e)))
+			named = append(named, chunkFileName(int64(e)))
 		}
 	}
 	for name := range s.Image[0].Dir {

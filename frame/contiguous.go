@@ -68,7 +68,7 @@ func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source,
 	return src, nil
 }
 
-func (c *contiguous) stored(s *snapshot, enough int64) int64 {
+func (c *contiguous) evidence(s *snapshot, enough int64) int64 {
 	return coder.Evidence(s.src, 0, s.frameLen, enough)
 }
 
@@ -180,7 +180,7 @@ func (c *contiguous) commit(tx *transaction) error {
 	s.head, s.print = fingerprintOf(head), fingerprintOf(tx.tail)
 
 	// Step 4: rename a new file to its final name.
-	if c.temp.Temp != "" {
+	if c.temp.TempName != "" {
 		if c.Bytes, err = c.temp.PublishFile(c.Bytes); err != nil {
 			tx.unknown = err
 			return err
@@ -332,8 +332,8 @@ func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 func (c *contiguous) close() error {
 	err := c.Segment.Close()
 	c.pending.Close()
-	if c.temp.Temp != "" {
-		c.sys.Remove(c.temp.Temp) // never committed
+	if c.temp.TempName != "" {
+		c.sys.Remove(c.temp.TempName) // never committed
 	}
 	return err
 }

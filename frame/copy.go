@@ -317,8 +317,8 @@ type seenChunk struct {
 	h        coder.Header
 	sum      uint32
 	err      error    // of its content
-	location location // of its copy, if there is one
-	stored   bool
+	location location // of its copy
+	copied   bool     // the copy exists
 }
 
 func (f *Frame) distinctChunks(ctx context.Context, s *snapshot) *distinctChunks {
@@ -339,7 +339,7 @@ func (d *distinctChunks) spend(i, n int) error {
 
 // repeated returns chunk i as it was seen, if its copy is already stored, or nil.
 func (d *distinctChunks) repeated(i int) *seenChunk {
-	if e := d.s.index.at(i); e >= 0 && d.seen != nil && d.seen[e] != nil && d.seen[e].stored {
+	if e := d.s.index.at(i); e >= 0 && d.seen != nil && d.seen[e] != nil && d.seen[e].copied {
 		return d.seen[e]
 	}
 	return nil
@@ -369,7 +369,7 @@ func (d *distinctChunks) verify(i int) (n int64, last bool, err error) {
 			return 0, true, err
 		}
 		h, err := d.f.verifyChunk(from, d.s, i)
-		if over := d.spend(i, d.stored(i, &h)); over != nil {
+		if over := d.spend(i, d.storedSize(i, &h)); over != nil {
 			return 0, true, over
 		}
 		return int64(h.NBytes), false, cmp.Or(err, d.checkBlockSize(i, &h))
@@ -398,8 +398,8 @@ func (d *distinctChunks) checkBlockSize(i int, h *coder.Header) error {
 	return d.f.chunkError(d.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, d.blockSize))
 }
 
-// stored returns the stored size of chunk i, in bytes.
-func (d *distinctChunks) stored(i int, h *coder.Header) int {
+// storedSize returns the stored size of chunk i, in bytes.
+func (d *distinctChunks) storedSize(i int, h *coder.Header) int {
 	if d.s.index.at(i) < 0 {
 		return 0
 	}
@@ -462,7 +462,7 @@ func (d *distinctChunks) copyTo(b *Batch, to, i int, c []byte, edit func(to int,
 		return p, err
 	})
 	if err == nil && d.seen != nil && d.s.index.at(i) >= 0 {
-		d.seen[d.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), location: p, stored: true}
+		d.seen[d.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), location: p, copied: true}
 	}
 	return err
 }

@@ -315,8 +315,8 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int, b *engine.Block) ([]byt
 	return dst, b.Write(dst, b.Keep != engine.KeepNone)
 }
 
-// stored appends the stored bytes of block k of a job to dst and returns true, if the plan keeps all of the block.
-func (e *encoding) stored(w *worker, j *encodeJob, k int, b *engine.Block, dst []byte) ([]byte, bool, error) {
+// copyStored appends the stored bytes of block k of a job to dst and returns true, if the plan keeps all of the block.
+func (e *encoding) copyStored(w *worker, j *encodeJob, k int, b *engine.Block, dst []byte) ([]byte, bool, error) {
 	if b.Keep != engine.KeepAll || j.oldSpecial != chunk.Regular {
 		return dst, false, nil
 	}
@@ -387,7 +387,7 @@ func (e *encoding) ready(w *worker, j *encodeJob, k int) ([]byte, error) {
 		return j.blocks[k], nil
 	}
 	var ok bool
-	if j.kept, ok, err = e.stored(w, j, k, e.answer(w, j, k), j.kept[:0]); ok {
+	if j.kept, ok, err = e.copyStored(w, j, k, e.answer(w, j, k), j.kept[:0]); ok {
 		return j.kept, nil
 	}
 	return nil, err
@@ -409,7 +409,7 @@ func (e *encoding) help(w *worker, j *encodeJob) {
 		b := e.ask(w, j, k)
 		var ok bool
 		var err error
-		if dst, ok, err = e.stored(w, j, k, b, dst); ok || err != nil {
+		if dst, ok, err = e.copyStored(w, j, k, b, dst); ok || err != nil {
 			return err
 		}
 		dst, ok, err = w.EncodeShuffled(dst, j.l, k, j.ref, b.WriteShuffled)

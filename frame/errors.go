@@ -58,9 +58,9 @@ func (e *Error) Error() string {
 	switch {
 	case e.Off < 0:
 	case e.file && e.Chunk < 0:
-		b.WriteString(" " + chunkFile(e.Off))
+		b.WriteString(" " + chunkFileName(e.Off))
 	case e.file:
-		b.WriteString(" in " + chunkFile(e.Off))
+		b.WriteString(" in " + chunkFileName(e.Off))
 	default:
 		fmt.Fprintf(&b, " at byte %d", e.Off)
 	}

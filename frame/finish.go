@@ -208,7 +208,7 @@ func (r *Regions) fault(i int, err error) error { return r.f.chunkErrorAt(i, int
 // of chunk i.
 func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState, err error) {
 	var b []byte
-	b, x.size, err = r.files.Get(ctx, chunkFile(int64(i)), coder.HeaderSize)
+	b, x.size, err = r.files.Get(ctx, chunkFileName(int64(i)), coder.HeaderSize)
 	if err != nil {
 		return x, r.fault(i, err)
 	}
@@ -240,7 +240,7 @@ func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState
 
 // checksum returns the checksum of chunk i, whose file has size bytes.
 func (r *Regions) checksum(ctx context.Context, i int, size int64) (uint32, error) {
-	b, err := r.read(ctx, chunkFile(int64(i)), size)
+	b, err := r.read(ctx, chunkFileName(int64(i)), size)
 	if err != nil {
 		return 0, r.fault(i, err)
 	}
@@ -374,7 +374,7 @@ func (d *layoutObject) open(*snapshot, io.ReaderAt, entry, entry) (source, error
 	return source{}, fmt.Errorf("the layout of Regions has no chunks; open the finished frame with OpenSource: %w", errors.ErrUnsupported)
 }
 
-func (d *layoutObject) stored(*snapshot, int64) int64 { return 0 }
+func (d *layoutObject) evidence(*snapshot, int64) int64 { return 0 }
 
 func (d *layoutObject) size(*snapshot) (int64, error) { return d.bytes.Size() }
 
@@ -464,7 +464,7 @@ func (r *Regions) putObject(ctx context.Context, i int, c []byte, special bool) 
 	if s := r.known(); s != nil {
 		return r.compare(ctx, s, i, c)
 	}
-	name, replaced := chunkFile(int64(i)), false
+	name, replaced := chunkFileName(int64(i)), false
 	if failed := r.objects.Put(ctx, name, c, false); failed != nil {
 		// Usually the object exists. If it has these bytes, its version must not change.
 		same, err := r.holds(ctx, int64(i), c)

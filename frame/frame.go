@@ -24,7 +24,7 @@ import (
 // Frame is an open super-chunk: a list of chunks with metalayers. All methods are safe for concurrent use. Each read
 // sees one committed state. Edits wait for each other.
 type Frame struct {
-	state
+	lifecycle
 	path      string
 	opts      engine.Options
 	sys       storage.System
@@ -258,9 +258,9 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	return f.vlContent(s.vlmeta[i])
 }
 
-// state is the newest snapshot of a frame, with the reason why it accepts no more edits, and whether it is closed. Only
-// its methods change it.
-type state struct {
+// lifecycle is the newest snapshot of a frame, with the reason why it accepts no more edits, and whether it is closed.
+// Only its methods change it.
+type lifecycle struct {
 	snap   atomic.Pointer[snapshot] // nil when closed
 	broken error                    // not nil if the stored state is unknown: edits return it. Guarded by Frame.mu
 	closed atomic.Bool              // set with ending held
@@ -270,43 +270,43 @@ type state struct {
 }
 
 // current returns the newest snapshot, or an empty one when the frame is closed.
-func (st *state) current() *snapshot {
-	if s := st.snap.Load(); s != nil {
+func (l *lifecycle) current() *snapshot {
+	if s := l.snap.Load(); s != nil {
 		return s
 	}
 	return &snapshot{}
 }
 
 // set makes s the first snapshot.
-func (st *state) set(s *snapshot) { st.snap.Store(s) }
+func (l *lifecycle) set(s *snapshot) { l.snap.Store(s) }
 
 // publish makes s the newest snapshot in place of old, unless the frame was closed.
-func (st *state) publish(old, s *snapshot) { st.snap.CompareAndSwap(old, s) }
+func (l *lifecycle) publish(old, s *snapshot) { l.snap.CompareAndSwap(old, s) }
 
 // fail records why the stored state is unknown. nil changes nothing.
-func (st *state) fail(unknown error) {
+func (l *lifecycle) fail(unknown error) {
 	if unknown != nil {
-		st.broken = unknown
+		l.broken = unknown
 	}
 }
 
-func (st *state) isClosed() bool { return st.closed.Load() }
+func (l *lifecycle) isClosed() bool { return l.closed.Load() }
 
 // close closes the frame. Unless a batch is open, it calls shut, drops the snapshot, and calls closeStore, even if
 // storage of the user panics.
-func (st *state) close(shut func(), closeStore func() error) (err error) {
-	st.ending.Lock()
-	defer st.ending.Unlock()
-	if st.isClosed() {
+func (l *lifecycle) close(shut func(), closeStore func() error) (err error) {
+	l.ending.Lock()
+	defer l.ending.Unlock()
+	if l.isClosed() {
 		return nil
 	}
-	st.closed.Store(true)
-	if st.inBatch {
-		st.snap.Store(nil)
+	l.closed.Store(true)
+	if l.inBatch {
+		l.snap.Store(nil)
 		return nil
 	}
 	defer func() {
-		st.snap.Store(nil)
+		l.snap.Store(nil)
 		err = closeStore()
 	}()
 	shut()
@@ -314,19 +314,19 @@ func (st *state) close(shut func(), closeStore func() error) (err error) {
 }
 
 // beginBatch records that a batch is open, unless the frame is closed.
-func (st *state) beginBatch() bool {
-	st.ending.Lock()
-	defer st.ending.Unlock()
-	st.inBatch = !st.isClosed()
-	return st.inBatch
+func (l *lifecycle) beginBatch() bool {
+	l.ending.Lock()
+	defer l.ending.Unlock()
+	l.inBatch = !l.isClosed()
+	return l.inBatch
 }
 
 // endBatch undoes beginBatch. If the frame was closed in between, it calls closeStore.
-func (st *state) endBatch(closeStore func() error) {
-	st.ending.Lock()
-	defer st.ending.Unlock()
-	late := st.inBatch && st.isClosed()
-	st.inBatch = false
+func (l *lifecycle) endBatch(closeStore func() error) {
+	l.ending.Lock()
+	defer l.ending.Unlock()
+	late := l.inBatch && l.isClosed()
+	l.inBatch = false
 	if late {
 		closeStore() // ignore the error: a commit has synced
 	}
@@ -418,12 +418,12 @@ func (f *Frame) allocLimit(n int64) int64 {
 		return coder.FreeBytes
 	}
 	enough := (n-1)/coder.MemoryRatio + 1
-	s.stored.mu.Lock()
-	defer s.stored.mu.Unlock()
-	if s.stored.sought < enough {
-		s.stored.found, s.stored.sought = f.store.stored(s, enough), enough
+	s.evidence.mu.Lock()
+	defer s.evidence.mu.Unlock()
+	if s.evidence.sought < enough {
+		s.evidence.found, s.evidence.sought = f.store.evidence(s, enough), enough
 	}
-	return max(coder.FreeBytes, coder.MemoryRatio*min(s.stored.found, math.MaxInt64/coder.MemoryRatio))
+	return max(coder.FreeBytes, coder.MemoryRatio*min(s.evidence.found, math.MaxInt64/coder.MemoryRatio))
 }
 
 // errHole is the error of n bytes of which too few are stored.

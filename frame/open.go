@@ -24,7 +24,7 @@ import (
 // that wraps ErrFormat, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or ErrChecksum. If another process edits the
 // frame at the same time, Open finds the state of one commit; ErrChanged if commits do not end.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
-	return openPath(ctx, name, o, placeFile)
+	return openPath(ctx, name, o, modeRead)
 }
 
 // Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds this and
@@ -35,14 +35,14 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 // damaged; reads return ErrChanged if they notice that. Edit truncates bytes after the frame in its file, because an
 // interrupted edit leaves such bytes. To edit a frame inside another file, use EditStorage.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
-	return openPath(ctx, name, o, placeEdit)
+	return openPath(ctx, name, o, modeEdit)
 }
 
 // EditStorage opens the frame in st, such as a [Memory], for reading and editing. It truncates bytes after the frame.
 // Closing the frame closes st; after an error, st is not closed. ctx bounds only the opening. Errors are those of Open
 // and of st.
 func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
-	opts, sys, err := o.settings(placeStorage)
+	opts, sys, err := o.settings(modeStorage)
 	if err != nil {
 		return nil, err
 	}
@@ -60,9 +60,9 @@ func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error
 	return f, nil
 }
 
-func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame, error) {
+func openPath(ctx context.Context, name string, o *OpenOptions, mode openMode) (*Frame, error) {
 	ctx = task.Context(ctx)
-	opts, sys, err := o.settings(p)
+	opts, sys, err := o.settings(mode)
 	if err != nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func openPath(ctx context.Context, name string, o *OpenOptions, p place) (*Frame
 		if err != nil {
 			return nil, errs.SeeURL(name, err)
 		}
-		if err = f.openFileOrDir(ctx, fi.IsDir(), p == placeEdit); err == nil {
+		if err = f.openFileOrDir(ctx, fi.IsDir(), mode == modeEdit); err == nil {
 			return f, nil
 		}
 		now, e := sys.Stat(f.path)

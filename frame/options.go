@@ -93,10 +93,11 @@ type OpenOptions struct {
 	// another lock file, it returns ErrChanged: open the frame again.
 	//
 	// The locks are those of the operating system. They are not fair: processes that read, or edit, without a pause can
-	// keep others waiting for seconds. Systems without locks, and some network file systems, return errors.ErrUnsupported. Other
-	// network file systems lock nothing. A lock file must be a regular file. For editing, it must have no other hard
-	// link. Opening creates the lock file if it is missing, which needs the right to write in the folder. If it exists,
-	// reading needs only the right to read it. So create a frame that other users read with Locking.
+	// keep others waiting for seconds. Systems without locks, and some network file systems, return
+	// errors.ErrUnsupported. Other network file systems lock nothing. A lock file must be a regular file. For editing,
+	// it must have no other hard link. Opening creates the lock file if it is missing, which needs the right to write
+	// in the folder. If it exists, reading needs only the right to read it. So create a frame that other users read
+	// with Locking.
 	Locking bool
 
 	// NoSync is for editing: commits return before the disk has their bytes. A power failure may then damage the frame.
@@ -139,24 +140,24 @@ type OpenOptions struct {
 	sys storage.System // nil = the operating system
 }
 
-// place is where a frame is opened.
-type place uint8
+// openMode is the way in which a frame is opened.
+type openMode uint8
 
 const (
-	placeFile    place = iota // a file or directory, for reading
-	placeEdit                 // a file or directory, for editing
-	placeBytes                // a source or memory, for reading
-	placeStorage              // a Storage, for editing
-	placeRegions              // the directory of a frame that several writers fill
+	modeRead    openMode = iota // a file or directory, for reading
+	modeEdit                    // a file or directory, for editing
+	modeBytes                   // a source or memory, for reading
+	modeStorage                 // a Storage, for editing
+	modeRegions                 // the directory of a frame that several writers fill
 )
 
 // settings returns the internal form of o, or ErrParam if a field cannot apply.
-func (o *OpenOptions) settings(p place) (engine.Options, storage.System, error) {
+func (o *OpenOptions) settings(mode openMode) (engine.Options, storage.System, error) {
 	if o == nil {
 		return engine.Options{}, storage.OS(), nil
 	}
-	write := p == placeEdit || p == placeStorage || p == placeRegions
-	regions := p == placeRegions
+	write := mode == modeEdit || mode == modeStorage || mode == modeRegions
+	regions := mode == modeRegions
 	err := firstBad([]fieldCheck{
 		{"MaxBytes", o.MaxBytes < -1, "is below -1"},
 		{"Concurrency", o.Concurrency < 0, "is negative"},
@@ -164,8 +165,8 @@ func (o *OpenOptions) settings(p place) (engine.Options, storage.System, error) 
 		{"MaxMeta", o.MaxMeta < 0, "is negative"},
 		{"MaxChunks", o.MaxChunks < 0, "is negative"},
 		{"Cache", o.Cache > 0 && o.Postfilter != nil, "cannot be combined with a Postfilter"},
-		{"Mmap", o.Mmap && p != placeFile, "is for Open"},
-		{"Locking", o.Locking && p != placeFile && p != placeEdit, "is for files and directories"},
+		{"Mmap", o.Mmap && mode != modeRead, "is for Open"},
+		{"Locking", o.Locking && mode != modeRead && mode != modeEdit, "is for files and directories"},
 		{"NoSync", o.NoSync && !write, "is for editing"},
 		{"Prefilter", o.Prefilter != nil && !write, "is for editing"},
 		{"Cache", o.Cache > 0 && regions, "is for reading"},

@@ -48,7 +48,7 @@ func (o *origin) findFetched(f *Frame, s *snapshot) {
 	case byBlock && o.take(blocks, s.index.n, parts):
 	case byChunk && o.take(chunks, s.index.n, 1):
 	case !byBlock && !byChunk:
-		o.stored = true
+		o.byIndex = true
 	}
 }
 
@@ -66,7 +66,7 @@ func (o *origin) holds(i int, e entry) bool {
 	special, err := e.special()
 	switch {
 	case o.bits == nil:
-		return o.stored && err == nil && special == chunk.Regular
+		return o.byIndex && err == nil && special == chunk.Regular
 	case special == chunk.Uninit:
 		return false // it was evicted
 	}

@@ -169,7 +169,7 @@ func sameLayer(a, b meta.Layer) bool { return a.Name == b.Name && bytes.Equal(a.
 // frame, or is an error of Open or of o.Objects.
 func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
-	opts, sys, err := o.settings(placeRegions)
+	opts, sys, err := o.settings(modeRegions)
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -324,7 +324,7 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 	case s != nil:
 		return r.compare(ctx, s, i, c)
 	}
-	err = storage.ReplaceFile(r.root, tempDir, chunkFile(int64(i)), c, r.f.opts.NoSync)
+	err = storage.ReplaceFile(r.root, tempDir, chunkFileName(int64(i)), c, r.f.opts.NoSync)
 	if err == nil {
 		return nil
 	}
@@ -393,7 +393,7 @@ func (r *Regions) compare(ctx context.Context, s *snapshot, i int, c []byte) err
 
 // holds reports whether a chunk file exists and has the bytes c.
 func (r *Regions) holds(ctx context.Context, number int64, c []byte) (bool, error) {
-	b, size, err := r.files.Get(ctx, chunkFile(number), int64(len(c)))
+	b, size, err := r.files.Get(ctx, chunkFileName(number), int64(len(c)))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}

@@ -355,9 +355,9 @@ func TestRegionsDamage(t *testing.T) {
 	for what, c := range map[string][]byte{
 		"empty": {}, "zeros": make([]byte, 40), "another size": nil, "NaNs of another type": append(nans, 0),
 	} {
-		file := filepath.Join(name, chunkFile(4))
+		file := filepath.Join(name, chunkFileName(4))
 		if what == "another size" {
-			c, err = os.ReadFile(filepath.Join(name, chunkFile(5)))
+			c, err = os.ReadFile(filepath.Join(name, chunkFileName(5)))
 			must(t, err)
 			c = append(c, 0)
 		}

@@ -92,14 +92,14 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 	case err == nil:
 		open = f
 		s, again := f.snap.Load(), false
-		w := &salvager{f: f, report: report, found: found, src: s.src, s: s, pool: f.pool, headed: true}
+		sv := &salvager{f: f, report: report, found: found, src: s.src, s: s, pool: f.pool, headed: true}
 		if s.checksums != nil && s.checksums.fault != nil {
 			report(s.checksums.fault)
 		}
 		if found.Index = true; s.index.n == 0 {
-			again, err = w.hidden(ctx)
-		} else if w.size, err = f.store.size(s); err == nil {
-			err = w.repair(ctx)
+			again, err = sv.hidden(ctx)
+		} else if sv.size, err = f.store.size(s); err == nil {
+			err = sv.repair(ctx)
 		}
 		if err != nil {
 			return nil, err
@@ -116,7 +116,7 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 	default:
 		return nil, err // there is nothing to read
 	}
-	opts, sys, err := from.settings(placeFile)
+	opts, sys, err := from.settings(modeRead)
 	if err != nil {
 		return nil, err
 	}
@@ -124,32 +124,32 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 	if err != nil {
 		return nil, err
 	}
-	w := &salvager{f: f, found: found}
-	w.report = func(err error) {
+	sv := &salvager{f: f, found: found}
+	sv.report = func(err error) {
 		if fault == nil || err.Error() != fault.Error() { // not what Open has found already
 			report(err)
 		}
 	}
 	open = closerFunc(func() error {
-		if w.f.store == nil {
+		if sv.f.store == nil {
 			return nil
 		}
-		return w.f.store.close()
+		return sv.f.store.close()
 	})
 	fi, err := sys.Stat(broken)
 	if err != nil {
 		return nil, err
 	}
 	if fi.IsDir() {
-		err = w.openDir(ctx, broken)
+		err = sv.openDir(ctx, broken)
 	} else {
-		err = w.openFile(ctx, broken)
+		err = sv.openFile(ctx, broken)
 	}
 	if err != nil {
 		return nil, err
 	}
 	open = nil
-	return w.f, nil
+	return sv.f, nil
 }
 
 // closerFunc is a function as an io.Closer.
@@ -436,110 +436,110 @@ type salvager struct {
 
 // begin sets the budget for candidates that are not chunks. Without it, a file that looks like chunks everywhere would
 // take very long.
-func (w *salvager) begin() { w.budget = 256<<20 + 64*min(w.size, 1<<40) }
+func (sv *salvager) begin() { sv.budget = 256<<20 + 64*min(sv.size, 1<<40) }
 
 // base returns the offset to which the positions in an index are relative.
-func (w *salvager) base() int64 {
-	if w.s.sparse {
+func (sv *salvager) base() int64 {
+	if sv.s.sparse {
 		return 0
 	}
-	return int64(w.s.headerLen)
+	return int64(sv.s.headerLen)
 }
 
 // openFile makes an index for the frame in a file.
-func (w *salvager) openFile(ctx context.Context, name string) error {
-	st, err := storage.OpenFile(w.f.sys, name, false)
+func (sv *salvager) openFile(ctx context.Context, name string) error {
+	st, err := storage.OpenFile(sv.f.sys, name, false)
 	if err != nil {
 		return err
 	}
-	w.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: w.f.sys}
-	w.src = st
-	if w.size, err = st.Size(); err != nil {
+	sv.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: sv.f.sys}
+	sv.src = st
+	if sv.size, err = st.Size(); err != nil {
 		return err
 	}
-	w.s = &snapshot{f: w.f, src: st}
-	w.readHead()
-	w.s.sparse = false
-	w.readTrailer()
-	candidates, err := w.scan(ctx)
-	fit := func(p candidate) bool { return w.fits(&p.h) && !w.inTrailer(&p) && !w.marked(&p) }
-	if err == nil && w.headed && (w.s.nbytes > 0 || len(candidates) > 0) && !slices.ContainsFunc(candidates, fit) {
-		w.report(w.f.wrap("header", 0, corrupt("it fits no chunk")))
-		w.s.header, w.headed = header{}, false
-		candidates, err = w.scan(ctx)
+	sv.s = &snapshot{f: sv.f, src: st}
+	sv.readHead()
+	sv.s.sparse = false
+	sv.readTrailer()
+	candidates, err := sv.scan(ctx)
+	fit := func(p candidate) bool { return sv.fits(&p.h) && !sv.inTrailer(&p) && !sv.marked(&p) }
+	if err == nil && sv.headed && (sv.s.nbytes > 0 || len(candidates) > 0) && !slices.ContainsFunc(candidates, fit) {
+		sv.report(sv.f.wrap("header", 0, corrupt("it fits no chunk")))
+		sv.s.header, sv.headed = header{}, false
+		candidates, err = sv.scan(ctx)
 	}
 	if err != nil {
 		return err
 	}
-	w.s.area = w.size
-	return w.arrange(candidates)
+	sv.s.area = sv.size
+	return sv.arrange(candidates)
 }
 
 // readHead reads the header and the metalayers, if they are intact.
-func (w *salvager) readHead() {
+func (sv *salvager) readHead() {
 	const first = 1 << 20 // more metalayers than frames have
-	head, err := storage.ReadAll(w.src, 0, min(first, w.size))
+	head, err := storage.ReadAll(sv.src, 0, min(first, sv.size))
 	if err == nil {
-		w.s.header, err = parseHeader(head, 1<<62) // the end of the file may be lost
+		sv.s.header, err = parseHeader(head, 1<<62) // the end of the file may be lost
 	}
-	if err == nil && w.s.headerLen > len(head) {
-		head, err = w.f.readStored(w.src, 0, min(int64(w.s.headerLen), w.size))
+	if err == nil && sv.s.headerLen > len(head) {
+		head, err = sv.f.readStored(sv.src, 0, min(int64(sv.s.headerLen), sv.size))
 	}
-	if w.headed = err == nil; w.headed {
-		head = head[:min(w.s.headerLen, len(head))]
+	if sv.headed = err == nil; sv.headed {
+		head = head[:min(sv.s.headerLen, len(head))]
 	} else {
-		w.report(w.f.wrap("header", 0, err))
-		w.s.header = header{}
+		sv.report(sv.f.wrap("header", 0, err))
+		sv.s.header = header{}
 	}
-	w.s.meta, err = meta.ParseHeader(head, fixedLen)
-	if w.layered = err == nil; !w.layered {
-		w.report(w.f.wrap("metalayers", fixedLen, err))
+	sv.s.meta, err = meta.ParseHeader(head, fixedLen)
+	if sv.layered = err == nil; !sv.layered {
+		sv.report(sv.f.wrap("metalayers", fixedLen, err))
 	}
-	w.pool = coder.NewPool(w.f.chunkOptions(int(w.s.typeSize), blockShape(w.s)))
+	sv.pool = coder.NewPool(sv.f.chunkOptions(int(sv.s.typeSize), blockShape(sv.s)))
 }
 
 // readTrailer reads the variable-length metalayers at the end of the frame, or of the file.
-func (w *salvager) readTrailer() {
+func (sv *salvager) readTrailer() {
 	var first error
-	for _, end := range []int64{w.s.frameLen, w.size} {
-		if end <= 0 || end > w.size {
+	for _, end := range []int64{sv.s.frameLen, sv.size} {
+		if end <= 0 || end > sv.size {
 			continue
 		}
 		const most = 64 << 20
-		b, err := storage.ReadAll(w.src, end-min(end, most), min(end, most))
+		b, err := storage.ReadAll(sv.src, end-min(end, most), min(end, most))
 		var trailer []byte
 		if err == nil {
 			trailer, err = findTrailer(b)
 		}
 		if err == nil {
-			if w.s.vlmeta, err = meta.ParseTrailer(trailer); err == nil {
-				w.trailerAt = end - int64(len(trailer))
-				w.readChecksums()
+			if sv.s.vlmeta, err = meta.ParseTrailer(trailer); err == nil {
+				sv.trailerAt = end - int64(len(trailer))
+				sv.readChecksums()
 				return
 			}
 		}
 		if first == nil {
-			first = w.f.wrap("trailer", end, err)
+			first = sv.f.wrap("trailer", end, err)
 		}
 	}
 	if first == nil {
-		first = w.f.wrap("trailer", w.s.frameLen, corrupt("the frame ends before it"))
+		first = sv.f.wrap("trailer", sv.s.frameLen, corrupt("the frame ends before it"))
 	}
-	w.report(first)
+	sv.report(first)
 }
 
 // readChecksums reads the checksums of the chunks, which also record their order.
-func (w *salvager) readChecksums() {
-	i := findLayer(w.s.vlmeta, checksumLayer)
+func (sv *salvager) readChecksums() {
+	i := findLayer(sv.s.vlmeta, checksumLayer)
 	if i < 0 {
 		return
 	}
-	content, err := w.f.vlContent(w.s.vlmeta[i])
+	content, err := sv.f.vlContent(sv.s.vlmeta[i])
 	var r checksumRecord
 	if err == nil {
 		err = meta.Unmarshal(content, &r)
 	}
 	if err == nil && r.Version == 1 && len(r.Chunks)%4 == 0 {
-		w.checksums, w.indexChecksum = unpackNumbers(r.Chunks), r.Index
+		sv.checksums, sv.indexChecksum = unpackNumbers(r.Chunks), r.Index
 	}
 }

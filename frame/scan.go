@@ -21,21 +21,21 @@ type candidate struct {
 
 // scan looks for chunks in the whole file. It stops early, with a report, if decoding false chunk headers costs too
 // much.
-func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
-	w.begin()
-	defer w.begin() // later steps have a budget of their own
+func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
+	sv.begin()
+	defer sv.begin() // later steps have a budget of their own
 	const step = 1 << 20
 	var candidates []candidate
 	buf := []byte(nil)
 	start := int64(0) // of buf in the file
-	for at := int64(0); w.size-at >= coder.HeaderSize; {
+	for at := int64(0); sv.size-at >= coder.HeaderSize; {
 		if at < start || at+coder.HeaderSize > start+int64(len(buf)) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			b, err := storage.ReadAll(w.src, at, min(step, w.size-at))
+			b, err := storage.ReadAll(sv.src, at, min(step, sv.size-at))
 			if err != nil { // perhaps a bad sector
-				w.report(w.f.wrap("chunks", at, err))
+				sv.report(sv.f.wrap("chunks", at, err))
 				at, buf = at+512, nil
 				continue
 			}
@@ -46,7 +46,7 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 			at += int64(n)
 			continue
 		}
-		h, ok := w.parse(here[:coder.HeaderSize], at)
+		h, ok := sv.parse(here[:coder.HeaderSize], at)
 		if !ok {
 			at++
 			continue
@@ -55,17 +55,17 @@ func (w *salvager) scan(ctx context.Context) ([]candidate, error) {
 			return nil, err
 		}
 		p := candidate{at: at, h: h}
-		cost, intact := w.decode(&p)
+		cost, intact := sv.decode(&p)
 		switch {
 		case intact:
 			candidates = append(candidates, p)
-			at = w.after(&p)
+			at = sv.after(&p)
 			continue
-		case cost > w.budget:
-			w.report(w.f.wrap("chunks", at, fmt.Errorf("too many false chunk headers; search stopped here: %w", ErrTooLarge)))
+		case cost > sv.budget:
+			sv.report(sv.f.wrap("chunks", at, fmt.Errorf("too many false chunk headers; search stopped here: %w", ErrTooLarge)))
 			return candidates, nil
 		}
-		w.budget -= cost
+		sv.budget -= cost
 		at++
 	}
 	return candidates, nil
@@ -84,27 +84,27 @@ func noHeaders(b []byte) int {
 }
 
 // parse parses a chunk header at a position in the file, and reports whether it may be one of this frame.
-func (w *salvager) parse(b []byte, at int64) (coder.Header, bool) {
+func (sv *salvager) parse(b []byte, at int64) (coder.Header, bool) {
 	if noHeaders(b) > 0 {
 		return coder.Header{}, false
 	}
-	h, err := coder.ParseHeader(b, w.size-at)
-	return h, err == nil && w.plausible(&h)
+	h, err := coder.ParseHeader(b, sv.size-at)
+	return h, err == nil && sv.plausible(&h)
 }
 
 // after returns the offset of the search for the chunk after an intact one: usually its end. If no known part starts
 // there, the size of the chunk may be wrong, so that it seems to overlap others.
-func (w *salvager) after(p *candidate) int64 {
+func (sv *salvager) after(p *candidate) int64 {
 	end := p.at + int64(p.h.CBytes)
 	if p.h.Stored() || p.h.Special() != chunk.Regular {
 		return end
 	}
-	b, err := storage.ReadAll(w.src, end, min(coder.HeaderSize, w.size-end))
+	b, err := storage.ReadAll(sv.src, end, min(coder.HeaderSize, sv.size-end))
 	if err != nil || len(b) == 0 || strings.HasPrefix(string(b), trailerStart) {
 		return end
 	}
 	if len(b) == coder.HeaderSize {
-		if _, ok := w.parse(b, end); ok {
+		if _, ok := sv.parse(b, end); ok {
 			return end
 		}
 	}
@@ -112,17 +112,17 @@ func (w *salvager) after(p *candidate) int64 {
 }
 
 // plausible reports whether a chunk header may be one of this frame, or of its index.
-func (w *salvager) plausible(h *coder.Header) bool {
+func (sv *salvager) plausible(h *coder.Header) bool {
 	if !h.Extended() || h.NBytes == 0 || h.VersionLZ > 1 {
 		return false
 	}
-	return w.fits(h) || isIndex(h)
+	return sv.fits(h) || isIndex(h)
 }
 
 // fits reports whether a chunk agrees with the header of the frame.
-func (w *salvager) fits(h *coder.Header) bool {
-	s := w.s
-	if !w.headed {
+func (sv *salvager) fits(h *coder.Header) bool {
+	s := sv.s
+	if !sv.headed {
 		return true
 	}
 	size := int(s.typeSize)
@@ -133,18 +133,18 @@ func (w *salvager) fits(h *coder.Header) bool {
 }
 
 // decode decodes a chunk. It returns the cost in bytes, and reports whether the chunk is intact.
-func (w *salvager) decode(p *candidate) (cost int64, intact bool) {
-	wk := w.pool.Get()
-	cost, intact = w.decodeOn(wk, p)
-	w.pool.Put(wk) // not after a panic
+func (sv *salvager) decode(p *candidate) (cost int64, intact bool) {
+	wk := sv.pool.Get()
+	cost, intact = sv.decodeOn(wk, p)
+	sv.pool.Put(wk) // not after a panic
 	return cost, intact
 }
 
 // decodeOn is decode on the given worker.
-func (w *salvager) decodeOn(wk *coder.Worker, p *candidate) (cost int64, intact bool) {
+func (sv *salvager) decodeOn(wk *coder.Worker, p *candidate) (cost int64, intact bool) {
 	var r coder.Reader
 	cost = int64(p.h.CBytes) + 4096
-	if err := wk.OpenAt(&r, w.src, p.at, w.size-p.at, int64(p.h.CBytes), 1); err != nil {
+	if err := wk.OpenAt(&r, sv.src, p.at, sv.size-p.at, int64(p.h.CBytes), 1); err != nil {
 		return cost, false
 	}
 	var buf []byte
@@ -168,17 +168,17 @@ func (w *salvager) decodeOn(wk *coder.Worker, p *candidate) (cost int64, intact 
 }
 
 // arrange makes a snapshot of the candidates, with their index.
-func (w *salvager) arrange(candidates []candidate) error {
-	s := w.s
-	list, checksums := w.fromIndex(candidates, true)
+func (sv *salvager) arrange(candidates []candidate) error {
+	s := sv.s
+	list, checksums := sv.fromIndex(candidates, true)
 	if list == nil {
-		list = w.orderByChecksums(candidates)
+		list = sv.orderByChecksums(candidates)
 	}
 	if list == nil {
-		list, checksums = w.fromIndex(candidates, false)
+		list, checksums = sv.fromIndex(candidates, false)
 	}
 	if checksums != nil { // if the file was shifted, they are more reliable than entries
-		sums := w.sumsOf(candidates)
+		sums := sv.sumsOf(candidates)
 		var bad []int
 		for i, e := range list {
 			if e >= 0 && sums[e] != checksums[i] {
@@ -186,30 +186,30 @@ func (w *salvager) arrange(candidates []candidate) error {
 			}
 		}
 		s.index.checksums = checksums
-		w.matchChecksums(list, bad, candidates)
+		sv.matchChecksums(list, bad, candidates)
 	}
-	w.found.Index = list != nil
+	sv.found.Index = list != nil
 	if list == nil {
-		for _, p := range w.chunks(candidates) {
-			list = append(list, entry(p.at-w.base()))
+		for _, p := range sv.chunks(candidates) {
+			list = append(list, entry(p.at-sv.base()))
 		}
 	}
-	if !w.headed && len(list) == 0 {
-		return w.f.wrap("chunks", -1, fmt.Errorf("no header and no intact chunk: %w", ErrFormat))
+	if !sv.headed && len(list) == 0 {
+		return sv.f.wrap("chunks", -1, fmt.Errorf("no header and no intact chunk: %w", ErrFormat))
 	}
 	s.index = newIndex(list, checksums)
-	if err := w.measure(list, candidates); err != nil {
+	if err := sv.measure(list, candidates); err != nil {
 		return err
 	}
 	s.cbytes = 0 // the file may end before
-	w.f.start(s)
+	sv.f.start(s)
 	return nil
 }
 
 // chunks returns the candidates that seem to be chunks of the frame.
-func (w *salvager) chunks(candidates []candidate) []candidate {
+func (sv *salvager) chunks(candidates []candidate) []candidate {
 	typeSize := 0
-	if !w.headed { // that of the most bytes
+	if !sv.headed { // that of the most bytes
 		sum := map[int]int64{}
 		for _, p := range candidates {
 			if sum[p.h.TypeSize] += int64(p.h.CBytes); sum[p.h.TypeSize] > sum[typeSize] {
@@ -219,49 +219,49 @@ func (w *salvager) chunks(candidates []candidate) []candidate {
 	}
 	var out []candidate
 	for i, p := range candidates {
-		if (w.headed || p.h.TypeSize == typeSize) && w.belongs(&p, candidates[:i]) {
+		if (sv.headed || p.h.TypeSize == typeSize) && sv.belongs(&p, candidates[:i]) {
 			out = append(out, p)
 		}
 	}
-	if had := w.s.chunkSize; len(out) == 0 && w.headed && had > 0 { // the size in the header may be wrong
-		w.s.chunkSize = 0
-		out = w.chunks(candidates)
-		w.s.chunkSize = had
+	if had := sv.s.chunkSize; len(out) == 0 && sv.headed && had > 0 { // the size in the header may be wrong
+		sv.s.chunkSize = 0
+		out = sv.chunks(candidates)
+		sv.s.chunkSize = had
 	}
 	return out
 }
 
 // belongs reports whether a candidate after others may be a chunk of the frame. It is not if it is after the frame, the
 // content of a variable-length metalayer, or an index of the others.
-func (w *salvager) belongs(p *candidate, before []candidate) bool {
-	s := w.s
+func (sv *salvager) belongs(p *candidate, before []candidate) bool {
+	s := sv.s
 	switch {
 	case s.sparse:
-		return !w.headed || w.fits(&p.h)
-	case w.headed && !w.fits(&p.h):
+		return !sv.headed || sv.fits(&p.h)
+	case sv.headed && !sv.fits(&p.h):
 		return false
-	case w.headed && s.frameLen > 0 && s.frameLen <= w.size && w.ends(s.frameLen) && p.at >= s.frameLen:
+	case sv.headed && s.frameLen > 0 && s.frameLen <= sv.size && sv.ends(s.frameLen) && p.at >= s.frameLen:
 		return false
-	case w.inTrailer(p):
+	case sv.inTrailer(p):
 		return false
-	case w.headed && s.chunkSize > 0:
+	case sv.headed && s.chunkSize > 0:
 		return p.h.NBytes == int(s.chunkSize) || int64(p.h.NBytes) == s.nbytes%int64(s.chunkSize)
 	}
-	return !isIndex(&p.h) || !w.marked(p) && w.names(p, before, true) == nil
+	return !isIndex(&p.h) || !sv.marked(p) && sv.referencedBy(p, before, true) == nil
 }
 
 // ends reports whether a trailer ends at a position.
-func (w *salvager) ends(at int64) bool {
-	b, err := storage.ReadAll(w.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
+func (sv *salvager) ends(at int64) bool {
+	b, err := storage.ReadAll(sv.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
 	return err == nil && len(b) == minTrailerLen && b[len(b)-23] == 0xce
 }
 
 // inTrailer reports whether a candidate is the content of a variable-length metalayer, which its size precedes.
-func (w *salvager) inTrailer(p *candidate) bool {
+func (sv *salvager) inTrailer(p *candidate) bool {
 	if p.at < 5 {
 		return false
 	}
-	b, err := storage.ReadAll(w.src, p.at-5, 5)
+	b, err := storage.ReadAll(sv.src, p.at-5, 5)
 	return err == nil && b[0] == 0xc6 && int64(binary.BigEndian.Uint32(b[1:])) == int64(p.h.CBytes)
 }
 
@@ -269,23 +269,23 @@ func (w *salvager) inTrailer(p *candidate) bool {
 const trailerStart = "\x94\x01\x93"
 
 // marked reports whether a trailer starts after a candidate.
-func (w *salvager) marked(p *candidate) bool {
+func (sv *salvager) marked(p *candidate) bool {
 	end := p.at + int64(p.h.CBytes)
-	b, err := storage.ReadAll(w.src, end, min(int64(len(trailerStart)), w.size-end))
+	b, err := storage.ReadAll(sv.src, end, min(int64(len(trailerStart)), sv.size-end))
 	return err == nil && string(b) == trailerStart
 }
 
 // measure computes the sizes of a frame of these chunks, and makes a header if there is none.
-func (w *salvager) measure(list []entry, candidates []candidate) error {
-	s := w.s
+func (sv *salvager) measure(list []entry, candidates []candidate) error {
+	s := sv.s
 	sizes := make(map[entry]int64, len(candidates))
 	headers := make(map[entry]*coder.Header, len(candidates))
 	for i := range candidates {
 		p := &candidates[i]
-		sizes[entry(p.at-w.base())], headers[entry(p.at-w.base())] = int64(p.h.NBytes), &p.h
+		sizes[entry(p.at-sv.base())], headers[entry(p.at-sv.base())] = int64(p.h.NBytes), &p.h
 	}
 	full := int64(s.chunkSize)
-	if !w.headed {
+	if !sv.headed {
 		s.version, s.threads = versionFixed, [2]int16{1, 1}
 		for _, e := range list {
 			full = max(full, sizes[e])
@@ -316,7 +316,7 @@ func (w *salvager) measure(list []entry, candidates []candidate) error {
 		return full > 0
 	}
 	common := alike()
-	if !common && full > 0 && w.headed { // the size in the header may be wrong
+	if !common && full > 0 && sv.headed { // the size in the header may be wrong
 		had := full
 		if full = sizes[list[0]]; !alike() {
 			full = had

@@ -176,7 +176,7 @@ func (f *Frame) closeStore() error {
 func (f *Frame) endBatch() {
 	defer f.mu.unlock()
 	f.lock.EndEdit()
-	f.state.endBatch(f.closeStore)
+	f.lifecycle.endBatch(f.closeStore)
 }
 
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one. Another

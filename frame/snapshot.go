@@ -29,7 +29,7 @@ type snapshot struct {
 	checksums *checksumSet // nil if the frame keeps none
 	origin    *origin      // nil if the chunks hold the data
 	ends      ends         // of frames with chunks of variable size
-	stored    evidence
+	evidence  evidence
 	heads     heads // beginnings of chunks, if the source is read ahead
 	table     blockTable
 	tabled    index                        // the index of the block table in vlmeta
@@ -185,10 +185,10 @@ func (p fingerprint) matches(src io.ReaderAt, off int64) bool {
 
 // origin describes a frame whose chunks do not hold all of its data. It never changes.
 type origin struct {
-	layer  string // the metalayer that marks the frame
-	stored bool   // of a cache without a list: it has the chunks that are not special in the index
-	bits   []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
-	parts  int    // bits for each chunk
+	layer   string // the metalayer that marks the frame
+	byIndex bool   // of a cache without a list: it has the chunks that are not special in the index
+	bits    []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
+	parts   int    // bits for each chunk
 }
 
 // evidence is the number of bytes of a state that are known to be stored.

@@ -105,8 +105,8 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 	return src, nil
 }
 
-// stored reads at most 64 files, one after the other, for at most ten seconds, and none after one that cannot be read.
-func (d *sourceFiles) stored(s *snapshot, enough int64) int64 {
+// evidence reads at most 64 files, one after the other, for at most ten seconds, and none after one that cannot be read.
+func (d *sourceFiles) evidence(s *snapshot, enough int64) int64 {
 	const most, mostFiles, mostTime = 1 << 20, 64, 10 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
@@ -170,7 +170,7 @@ func (f *Frame) openFiles(ctx context.Context, src *storage.SourceBytes) error {
 
 // openBytes opens a frame for reading that is not in a file.
 func openBytes(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
-	opts, sys, err := o.settings(placeBytes)
+	opts, sys, err := o.settings(modeBytes)
 	if err != nil {
 		return nil, err
 	}

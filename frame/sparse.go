@@ -59,20 +59,20 @@ type sparse struct {
 // fileExtent is the extent of a chunk file: its number.
 func fileExtent(id int64) storage.Extent { return storage.Extent{Off: id, End: id} }
 
-func chunkFile(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
+func chunkFileName(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
 
 // chunkNumber returns the number of a chunk file. Other names have no number.
 func chunkNumber(name string) (int64, bool) {
 	digits, ok := strings.CutSuffix(name, ".chunk")
 	n, err := strconv.ParseUint(digits, 16, 32)
-	return int64(n), ok && err == nil && name == chunkFile(int64(n))
+	return int64(n), ok && err == nil && name == chunkFileName(int64(n))
 }
 
 func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
 	if e > 1<<32-1 {
 		return source{}, corrupt("chunk file number %d", e)
 	}
-	f, err := s.root.Open(chunkFile(int64(e)), os.O_RDONLY, 0)
+	f, err := s.root.Open(chunkFileName(int64(e)), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
 	}
@@ -99,7 +99,7 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 		return 0, err
 	}
 	id := d.number(tx, int64(len(data)))
-	if err := d.writeFile(chunkFile(id), data); err != nil {
+	if err := d.writeFile(chunkFileName(id), data); err != nil {
 		return 0, err
 	}
 	tx.written = append(tx.written, fileExtent(id))
@@ -199,7 +199,7 @@ func (d *sparse) free(tx *transaction, e entry, size int64) {
 	}
 	if i := slices.Index(tx.written, fileExtent(int64(e))); i >= 0 {
 		tx.written = slices.Delete(tx.written, i, i+1)
-		d.root.Remove(chunkFile(int64(e))) // no state references it
+		d.root.Remove(chunkFileName(int64(e))) // no state references it
 		if d.takenBy == tx {
 			delete(d.taken, int64(e))
 			d.low = min(d.low, int64(e))
@@ -246,7 +246,7 @@ func (d *sparse) commit(tx *transaction) error {
 	}
 
 	// Step 5: rename a new directory to its final name.
-	if d.temp.Temp != "" {
+	if d.temp.TempName != "" {
 		if d.root, err = d.temp.PublishDir(d.root); err != nil {
 			tx.unknown = err
 			return err
@@ -288,7 +288,7 @@ func (d *sparse) sync() error {
 
 func (d *sparse) reclaim(*snapshot) *transaction {
 	for x := range d.pending.Release() {
-		d.root.Remove(chunkFile(x.Off)) // a file that remains only takes space
+		d.root.Remove(chunkFileName(x.Off)) // a file that remains only takes space
 	}
 	return nil
 }
@@ -299,12 +299,12 @@ func (d *sparse) headerFits(int64) error { return nil }
 
 func (d *sparse) rollback(tx *transaction) {
 	for _, x := range tx.written {
-		d.root.Remove(chunkFile(x.Off))
+		d.root.Remove(chunkFileName(x.Off))
 	}
 }
 
-// stored reads the beginnings of the chunk files, each once.
-func (d *sparse) stored(s *snapshot, enough int64) int64 {
+// evidence reads the beginnings of the chunk files, each once.
+func (d *sparse) evidence(s *snapshot, enough int64) int64 {
 	const most = 1 << 20
 	sum := int64(0)
 	for _, e := range s.index.distinct() {
@@ -401,8 +401,8 @@ func (d *sparse) close() error {
 		err = d.root.Close()
 	}
 	d.pending.Close()
-	if d.temp.Temp != "" { // never committed
-		err = errors.Join(err, d.sys.RemoveAll(d.temp.Temp))
+	if d.temp.TempName != "" { // never committed
+		err = errors.Join(err, d.sys.RemoveAll(d.temp.TempName))
 	}
 	return err
 }

@@ -73,7 +73,7 @@ func TestSparseCrash(t *testing.T) {
 				id = max(id, info.Off+1)
 			}
 			must(t, f.Close())
-			must(t, os.WriteFile(filepath.Join(dir, chunkFile(id)), []byte("left"), 0o666))
+			must(t, os.WriteFile(filepath.Join(dir, chunkFileName(id)), []byte("left"), 0o666))
 			must(t, os.WriteFile(filepath.Join(dir, indexFile+".tmp"), []byte("left"), 0o666))
 			f, err = Edit(t.Context(), dir, &OpenOptions{NoSync: true})
 			must(t, err)
@@ -113,7 +113,7 @@ func TestSparseErrors(t *testing.T) {
 	m := &model{chunkSize: 160}
 	must(t, f.Append(t.Context(), small(1)))
 	m.insert(0, small(1))
-	for _, name := range []string{chunkFile(1), indexFile + ".tmp"} {
+	for _, name := range []string{chunkFileName(1), indexFile + ".tmp"} {
 		block := filepath.Join(f.Path(), name)
 		must(t, os.Mkdir(block, 0o777))
 		if err := f.Append(t.Context(), small(2)); err == nil {
@@ -126,13 +126,13 @@ func TestSparseErrors(t *testing.T) {
 		dirHolds(t, f.Path(), m)
 	}
 	must(t, f.Close())
-	must(t, os.Remove(filepath.Join(f.Path(), chunkFile(0))))
+	must(t, os.Remove(filepath.Join(f.Path(), chunkFileName(0))))
 	f, err := Open(t.Context(), f.Path(), nil)
 	must(t, err)
 	_, err = f.ReadChunk(t.Context(), nil, 0)
 	var at *Error
 	if !errors.As(err, &at) || at.Chunk != 0 || !errors.Is(err, ErrCorrupt) || !errors.Is(err, fs.ErrNotExist) ||
-		!strings.HasPrefix(err.Error(), "frame "+f.Path()+": chunk 0 in "+chunkFile(0)+": ") {
+		!strings.HasPrefix(err.Error(), "frame "+f.Path()+": chunk 0 in "+chunkFileName(0)+": ") {
 		t.Error(err)
 	}
 }

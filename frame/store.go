@@ -13,15 +13,15 @@ import (
 
 // store keeps the chunks, index and trailer of a frame: in one contiguous storage, or in the files of a directory. It
 // knows snapshots, which are values, and not the frame: methods return their results. One goroutine at a time calls
-// methods other than open, stored and size.
+// methods other than open, evidence and size.
 type store interface {
 	// open returns the location of the chunk of an entry that is not special. from reads the bytes of s, with the
 	// context of the call; only contiguous frames use it. next is the entry of the following chunk, a hint for the
 	// size, or negative.
 	open(s *snapshot, from io.ReaderAt, e, next entry) (source, error)
-	// stored returns the number of stored bytes of a state that are evidence (see coder.Evidence), or at least enough.
-	// Any goroutine may call it.
-	stored(s *snapshot, enough int64) int64
+	// evidence returns the number of stored bytes of a state that are evidence (see coder.Evidence), or at least
+	// enough. Any goroutine may call it.
+	evidence(s *snapshot, enough int64) int64
 	// size returns the number of stored bytes, dead bytes included. Any goroutine may call it.
 	size(s *snapshot) (int64, error)
 
@@ -160,17 +160,17 @@ type sizeEstimate struct {
 }
 
 // add counts a chunk.
-func (l *sizeEstimate) add(stored, content int) {
-	l.stored += int64(stored)
-	l.content += int64(content)
+func (e *sizeEstimate) add(stored, content int) {
+	e.stored += int64(stored)
+	e.content += int64(content)
 }
 
 // left returns the predicted size of the chunks that follow.
-func (l *sizeEstimate) left() int64 {
-	if l.content == 0 || l.content >= l.all {
+func (e *sizeEstimate) left() int64 {
+	if e.content == 0 || e.content >= e.all {
 		return 0
 	}
-	return int64(float64(l.stored) / float64(l.content) * float64(l.all-l.content) * 17 / 16)
+	return int64(float64(e.stored) / float64(e.content) * float64(e.all-e.content) * 17 / 16)
 }
 
 // Objects is a place for the objects of a frame in an object store: see [Regions]. Names have no slashes. Usually they

@@ -14,11 +14,11 @@ import (
 
 // Temp is a new file or directory that has a temporary name, next to its final name, until it is published.
 type Temp struct {
-	Sys    System
-	Name   string // the final name
-	Temp   string // the temporary name; empty after publishing
-	NoSync bool
-	New    bool // no file or directory may have the final name; otherwise it is replaced
+	Sys      System
+	Final    string // the final name
+	TempName string // the temporary name; empty after publishing
+	NoSync   bool
+	New      bool // no file or directory may have the final name; otherwise it is replaced
 
 	// MayReplace returns an error if the directory that has the final name must not be replaced. nil = it may.
 	MayReplace func() error
@@ -40,9 +40,9 @@ func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
 	if err != nil {
 		return nil, t, err
 	}
-	r, err := sys.OpenRoot(t.Temp)
+	r, err := sys.OpenRoot(t.TempName)
 	if err != nil {
-		sys.Remove(t.Temp)
+		sys.Remove(t.TempName)
 	}
 	return r, t, err
 }
@@ -50,8 +50,8 @@ func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
 // newTemp calls create with temporary names until one is free.
 func newTemp(sys System, name string, noSync bool, create func(temp string) error) (Temp, error) {
 	for {
-		t := Temp{Sys: sys, Name: name, Temp: fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), NoSync: noSync}
-		err := create(t.Temp)
+		t := Temp{Sys: sys, Final: name, TempName: fmt.Sprintf("%s.%08x.tmp", name, rand.Uint32()), NoSync: noSync}
+		err := create(t.TempName)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
@@ -76,7 +76,7 @@ func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	if err := t.replace(); err != nil {
 		return b, err
 	}
-	f, err := t.Sys.Open(t.Name, os.O_RDWR, 0)
+	f, err := t.Sys.Open(t.Final, os.O_RDWR, 0)
 	if err != nil {
 		return b, err
 	}
@@ -98,13 +98,13 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err = t.Sys.OpenRoot(t.Name)
+	r, err = t.Sys.OpenRoot(t.Final)
 	if err == nil {
 		is, err := r.Stat()
 		if err != nil || t.Sys.Same(was, is) {
 			return r, err
 		}
-	} else if is, e := t.Sys.Lstat(t.Name); e == nil && t.Sys.Same(was, is) || e != nil && !errors.Is(e, fs.ErrNotExist) {
+	} else if is, e := t.Sys.Lstat(t.Final); e == nil && t.Sys.Same(was, is) || e != nil && !errors.Is(e, fs.ErrNotExist) {
 		return nil, err
 	}
 	return r, fmt.Errorf("another directory has taken the place of the new one: %w", errs.ErrChanged)
@@ -115,19 +115,19 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 func (t *Temp) replace() error {
 	rename := t.overwrite
 	if t.New {
-		rename = func() error { return RenameNew(t.Sys, t.Temp, t.Name) }
+		rename = func() error { return RenameNew(t.Sys, t.TempName, t.Final) }
 	}
 	err := rename()
 	if t.New && errors.Is(err, fs.ErrExist) {
-		return &fs.PathError{Op: "create", Path: t.Name, Err: errs.EditOrOverwrite(errs.ErrExist)}
+		return &fs.PathError{Op: "create", Path: t.Final, Err: errs.EditOrOverwrite(errs.ErrExist)}
 	}
 	if err != nil {
 		return err
 	}
-	if err := SyncDir(t.Sys, t.Name, t.NoSync); err != nil {
+	if err := SyncDir(t.Sys, t.Final, t.NoSync); err != nil {
 		return err
 	}
-	t.Temp = ""
+	t.TempName = ""
 	return nil
 }
 
@@ -165,7 +165,7 @@ func RenameNew(sys System, temp, name string) error {
 // overwrite renames what is temporary to the final name. If several processes do so at the same time, the last wins.
 func (t *Temp) overwrite() error {
 	const tries = 20
-	temp, err := t.Sys.Lstat(t.Temp)
+	temp, err := t.Sys.Lstat(t.TempName)
 	if err != nil {
 		return err
 	}
@@ -178,7 +178,7 @@ func (t *Temp) overwrite() error {
 
 // tryOverwrite is one try of overwrite. It reports whether it has failed because another process uses the name.
 func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
-	fi, err := t.Sys.Lstat(t.Name)
+	fi, err := t.Sys.Lstat(t.Final)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
 	}
@@ -189,15 +189,15 @@ func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
 	}
 	old := ""
 	if err == nil && (fi.IsDir() || temp.IsDir()) {
-		old = t.Temp + ".old"
-		if err = t.Sys.Rename(t.Name, old); err != nil {
+		old = t.TempName + ".old"
+		if err = t.Sys.Rename(t.Final, old); err != nil {
 			return errors.Is(err, fs.ErrNotExist), err
 		}
 	}
-	if err = t.Sys.Rename(t.Temp, t.Name); err != nil {
-		now, e := t.Sys.Lstat(t.Name)
+	if err = t.Sys.Rename(t.TempName, t.Final); err != nil {
+		now, e := t.Sys.Lstat(t.Final)
 		if e != nil && old != "" {
-			return false, errors.Join(err, t.Sys.Rename(old, t.Name))
+			return false, errors.Join(err, t.Sys.Rename(old, t.Final))
 		}
 		again = e == nil && (now.IsDir() || temp.IsDir())
 	}
@@ -221,10 +221,10 @@ func CreateScratch(sys System, name string) (Bytes, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sys.Remove(t.Temp) == nil {
-		t.Temp = ""
+	if sys.Remove(t.TempName) == nil {
+		t.TempName = ""
 	}
-	return &scratch{f, sys, t.Temp}, nil
+	return &scratch{f, sys, t.TempName}, nil
 }
 
 // Close closes and removes the file.
