@@ -69,7 +69,7 @@ func (q *part) bytes() []byte {
 	return q.data
 }
 
-// finish lets decoding begin. Only the goroutine of the window calls it.
+// finish lets decoding begin. The goroutine of the window closes ready. Later calls, from held, do nothing.
 func (a *chunkAhead) finish() {
 	if !a.closed {
 		a.closed = true

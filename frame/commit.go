@@ -38,7 +38,7 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	if f.broken != nil { // reclaim may commit
 		return nil, f.errBroken()
 	}
-	if s := f.snap.Load(); s != nil { // reclaim may have moved parts of it
+	if s := f.snap.Load(); s != nil { // Edit may have found a newer state, and reclaim may have moved the trailer
 		cur = s
 	}
 	begun = true

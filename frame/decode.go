@@ -34,6 +34,7 @@ type decoding struct {
 	workers   int
 	work      func(int) // runWorker
 
+	// Guarded by the lock of Loop. Methods that step calls hold it; functions passed to Unlocked do not.
 	jobs    []*decodeJob // opened chunks, and those that are being opened
 	idle    []*decodeJob // finished jobs, for reuse
 	opening int

@@ -25,9 +25,10 @@ type encoding struct {
 	l    *coder.Layout // of the header's parameters
 	work func(int)     // runWorker
 
-	tuner  *tuner // chooses the parameters of whole chunks, or nil
-	tuning bool   // a worker tries parameters; no chunk is opened
+	tuner *tuner // chooses the parameters of whole chunks, or nil
 
+	// Guarded by the lock of Loop. Methods that step calls hold it; functions passed to Unlocked do not.
+	tuning  bool         // a worker tries parameters; no chunk is opened
 	jobs    []*encodeJob // in the order of the chunks; the first is written next
 	idle    []*encodeJob
 	writing bool // a worker is writing jobs[0]
@@ -36,7 +37,7 @@ type encoding struct {
 	most    int  // largest number of jobs
 }
 
-// encodeJob is a chunk being encoded.
+// encodeJob is a chunk being encoded. The worker that opened it is its owner.
 type encodeJob struct {
 	visit      engine.Visit
 	keep       bool          // a part of the old chunk is kept
@@ -45,16 +46,20 @@ type encodeJob struct {
 	close      io.Closer
 	oldSpecial chunk.Special
 	oldValue   []byte
-	ref        []byte
-	asked      int      // the block of the owner's last answer of the plan, or -1
-	next       int      // the owner has begun the blocks before this one
-	end        int      // helpers have begun this block and those after it
-	blocks     [][]byte // encoded by helpers; empty until then
-	away       int      // helpers that are encoding a block
-	kept       []byte   // the stored bytes of a block that is copied
-	out        []byte   // the chunk
-	h          coder.Header
-	done       bool
+	ref        []byte // set by the owner before helpers begin
+
+	// Used only by the owner.
+	asked int    // the block of the last answer of the plan, or -1
+	kept  []byte // the stored bytes of a block that is copied
+	out   []byte // the chunk
+	h     coder.Header
+
+	// Guarded by the lock of Loop.
+	next   int      // the owner has begun the blocks before this one
+	end    int      // helpers have begun this block and those after it
+	away   int      // helpers that are encoding a block
+	blocks [][]byte // encoded by helpers; empty until then
+	done   bool     // the chunk may be written
 }
 
 // encodePlan is Encode of engine.Batch.

@@ -32,25 +32,26 @@ type Batch interface {
 	// content of all chunks, for which memory is reserved, or 0 if it is unknown. Encode stops at the first error of
 	// the plan, of the context or of writing; the batch can then only be rolled back.
 	Encode(ctx context.Context, size int, p WritePlan, all int64) error
-	// View returns the state that the batch makes, as far as it is. Releasing it is not needed.
+	// View returns the state of the batch with the edits so far. It need not be released.
 	View() View
-	// Hold returns the state that the batch has made so far and keeps it readable until release is called, whatever
-	// the batch does: for edits that make new chunks of old ones. Release it before the commit; one state can be kept
-	// at a time.
+	// Hold returns the state of the batch with the edits so far. The state stays readable until release is called,
+	// regardless of later edits: it is for edits that make new chunks from old ones. The caller must release it before
+	// the commit. Only one state can be held at a time.
 	Hold() (v View, release func())
 	// CopyChunks appends all chunks of a view to an empty frame, as they are stored. The chunk sizes must be the same.
 	CopyChunks(ctx context.Context, v View) error
-	// CopyVLMeta gives the batch the variable-length metalayers of a view, as they are stored.
+	// CopyVLMeta copies the variable-length metalayers of a view to the batch, as they are stored.
 	CopyVLMeta(v View) error
-	// PutChunks puts chunks of a view, of any frame, in place of others, as they are stored. pairs yields the number of
-	// a chunk of the batch and the one of the view that it becomes. The chunk sizes must be the same.
+	// PutChunks replaces chunks of the batch by chunks of a view of any frame, as they are stored. pairs yields the
+	// number of a chunk of the batch, and the number of the chunk of the view that replaces it. The chunk sizes must be
+	// the same.
 	PutChunks(ctx context.Context, v View, pairs iter.Seq2[int, int]) error
-	// SelectChunks makes the index one of n chunks of size bytes each: chunk i is chunk from(i) as it was, or one of
-	// zeros when that is negative. Chunks that are named no more are deleted. It is how an array changes its grid.
+	// SelectChunks sets the index to n chunks of size bytes. Chunk i becomes the previous chunk from(i), or zeros if
+	// from(i) is negative. Chunks that are no longer referenced are deleted. Arrays use it to change their grid.
 	SelectChunks(n, size int64, from func(i int64) int64) error
-	// ReplaceMeta puts content of the same length in place of a metalayer.
+	// ReplaceMeta replaces the content of a metalayer by content of the same length.
 	ReplaceMeta(name string, content []byte) error
-	// FillSpecial makes an empty frame one of n bytes of a special value: zeros, NaNs or uninitialized. It writes only
+	// FillSpecial fills an empty frame with n bytes of a special value: zeros, NaNs or uninitialized. It writes only
 	// the index. The chunk size must be known.
 	FillSpecial(n int64, special chunk.Special) error
 	// SetVariable makes an empty frame one with chunks of variable size.
@@ -82,25 +83,24 @@ type Regions interface {
 type View interface {
 	// Release ends the use of the view.
 	Release()
-	// MetaLayer returns the content of a metalayer and whether there is one. It is shared: the caller must not change
-	// it. It is the same memory as long as the metalayer does not change.
+	// MetaLayer returns the content of a metalayer, and reports whether it exists. The caller must not change the
+	// content. It is the same memory as long as the metalayer does not change.
 	MetaLayer(name string) ([]byte, bool)
 	// Meta returns copies of all metalayers, in the order in which they are stored.
 	Meta() []meta.Layer
-	// Info returns what the header says of the state.
+	// Info returns the content of the header of the state.
 	Info() Info
-	// ChunkInfo returns what header and index say of chunk i. See frame.Frame.ChunkInfo.
+	// ChunkInfo describes chunk i. See frame.Frame.ChunkInfo.
 	ChunkInfo(ctx context.Context, i int) (ChunkInfo, error)
-	// ChunkInfos returns a function like ChunkInfo. It reads ahead the headers of the chunks that ahead returns, from a
-	// source far away. The numbers must not fall from call to call, and neither those of ahead. The caller must call
-	// stop. One goroutine uses both, and calls ahead.
+	// ChunkInfos returns a function like ChunkInfo. From a source far away, it reads ahead the headers of the chunks
+	// that ahead returns. Neither the numbers passed to next nor those of ahead may decrease. The caller must call stop.
+	// Only one goroutine may call next and stop. They call ahead.
 	ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
-	// Ahead returns a view for several calls of Decode, which are all that use it, besides ChunkInfo for chunks that
-	// they will need. next visits the chunks that their plans will visit, in this order. From a source far away, the
-	// bytes for later calls are read while earlier ones decode, and between them. Several calls may run at the same
-	// time, if they begin in about that order. The caller must call stop after the last call, and release only the
-	// view of which Ahead was called. The context is that of the calls. next is called until then, by one goroutine at
-	// a time.
+	// Ahead returns a view for several calls of Decode, and for ChunkInfo of chunks that they will need. next visits the
+	// chunks of their plans, in the same order. From a source far away, the bytes for later calls are read while
+	// earlier calls decode, and between them. Several calls may run at the same time if they begin in about that order.
+	// The context is that of the calls. The caller must call stop after the last call. Until then next may be called,
+	// by one goroutine at a time. The caller releases the view of which Ahead was called, not the new one.
 	Ahead(ctx context.Context, next func(v *Visit) bool) (ahead View, stop func())
 	// Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the
 	// plan after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number
@@ -108,9 +108,9 @@ type View interface {
 	// any will do. Decode stops at the first error: of the plan, of the context, or ErrCorrupt, ErrUnsupported,
 	// ErrTooLarge or of reading, in a *frame.Error with the chunk.
 	Decode(ctx context.Context, p ReadPlan, blocks int64, blockSize int) error
-	// Uniform returns the special value that all chunks are, when the index has one entry for all of them. It returns
-	// false if reading gives something else: what a Postfilter makes of the value, or the error for data that is not in
-	// the frame.
+	// Uniform returns the special value of all chunks if the index has one entry for all of them. It returns false if a
+	// read returns something other than the value: the result of a Postfilter, or the error for data that is not in the
+	// frame.
 	Uniform() (chunk.Special, bool)
 	// Special returns the special value that the index has for chunk i: zeros, NaNs or uninitialized items, or
 	// chunk.Regular for a stored chunk. It reads nothing; i must be the number of a chunk.
