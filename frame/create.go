@@ -224,9 +224,9 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) error {
 
 // first begins the batch of the first state.
 func (f *Frame) first(ctx context.Context) (*Batch, error) {
-	s := &snapshot{f: f, header: header{
+	s := &snapshot{inherited: inherited{f: f, header: header{
 		version: versionFixed, sparse: f.opts.Sparse, chunkSize: -1, threads: [2]int16{1, 1},
-	}}
+	}}}
 	if err := s.setCParams(f.opts.Params); err != nil {
 		return nil, f.wrap("header", -1, err)
 	}

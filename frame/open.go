@@ -309,7 +309,7 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 	if err != nil {
 		return nil, f.wrap("header", 0, err)
 	}
-	s := &snapshot{f: f}
+	s := &snapshot{inherited: inherited{f: f}}
 	if s.header, err = parseHeader(head, size); err != nil {
 		return nil, f.wrap("header", 0, err)
 	}

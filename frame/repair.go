@@ -195,7 +195,7 @@ func (sv *salvager) openDir(ctx context.Context, dir string) error {
 		return err
 	}
 	sv.f.store = &sparse{sys: sv.f.sys, root: r, dir: dir, noSync: true}
-	sv.s = &snapshot{f: sv.f, header: header{sparse: true}, root: r}
+	sv.s = &snapshot{inherited: inherited{f: sv.f, header: header{sparse: true}, root: r}}
 	sv.pool = coder.NewPool(sv.f.chunkOptions(0, nil))
 	var order []entry
 	var sum uint32

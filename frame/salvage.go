@@ -457,7 +457,7 @@ func (sv *salvager) openFile(ctx context.Context, name string) error {
 	if sv.size, err = st.Size(); err != nil {
 		return err
 	}
-	sv.s = &snapshot{f: sv.f, src: st}
+	sv.s = &snapshot{inherited: inherited{f: sv.f, src: st}}
 	sv.readHead()
 	sv.s.sparse = false
 	sv.readTrailer()

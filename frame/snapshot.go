@@ -21,28 +21,16 @@ import (
 
 // snapshot is one state of a frame, as a commit left it. It never changes, so readers need no lock.
 type snapshot struct {
-	f *Frame
-	header
-	index     index
-	meta      []meta.Layer // metalayers
-	vlmeta    []meta.Layer // variable-length metalayers; the contents are chunks
-	checksums *checksumSet // nil if the frame keeps none
-	origin    *origin      // nil if the chunks hold the data
-	ends      ends         // of frames with chunks of variable size
-	evidence  evidence
-	heads     heads // beginnings of chunks, if the source is read ahead
-	table     blockTable
-	tabled    index                        // the index of the block table in vlmeta
-	order     storedOrder                  // for reading ahead
-	chunks    sched.Sequence[[]byte]       // stored bytes that are read ahead
-	headers   sched.Sequence[coder.Header] // likewise
-	src       io.ReaderAt                  // contiguous frames: the bytes
-	area      int64                        // contiguous: upper bound of the end of the chunks, from the frame start
-	root      storage.Root                 // sparse frames: the directory with the chunk files
-	fileID    int64                        // sparse frames: the number of the next chunk file
-	head      fingerprint                  // of the stored header, which may be torn: see load
-	print     fingerprint                  // of index and trailer
-	epoch     uint64                       // see storage.Lock
+	inherited
+	ends     ends // of frames with chunks of variable size
+	evidence evidence
+	heads    heads // beginnings of chunks, if the source is read ahead
+	table    blockTable
+	order    storedOrder                  // for reading ahead
+	chunks   sched.Sequence[[]byte]       // stored bytes that are read ahead
+	headers  sched.Sequence[coder.Header] // likewise
+	head     fingerprint                  // of the stored header, which may be torn: see load
+	print    fingerprint                  // of index and trailer
 
 	trailerLen int   // of a state that was read, in bytes
 	hidden     error // of a state that was read: it is empty by its header, but has an index
@@ -51,6 +39,23 @@ type snapshot struct {
 	nstored atomic.Int64                    // see storedChunks
 	draft   bool                            // of a batch: it may change
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
+}
+
+// inherited is the part of a snapshot that a batch begins with.
+type inherited struct {
+	f *Frame
+	header
+	index     index
+	meta      []meta.Layer // metalayers
+	vlmeta    []meta.Layer // variable-length metalayers; the contents are chunks
+	checksums *checksumSet // nil if the frame keeps none
+	origin    *origin      // nil if the chunks hold the data
+	tabled    index        // the index of the block table in vlmeta
+	src       io.ReaderAt  // contiguous frames: the bytes
+	area      int64        // contiguous: upper bound of the end of the chunks, from the frame start
+	root      storage.Root // sparse frames: the directory with the chunk files
+	fileID    int64        // sparse frames: the number of the next chunk file
+	epoch     uint64       // see storage.Lock
 }
 
 // InUse reports whether the snapshot has readers.
@@ -103,7 +108,7 @@ func (s *snapshot) checkSize(i int, h *coder.Header) error {
 
 // successor returns a copy of s that a batch may change.
 func (s *snapshot) successor() *snapshot {
-	t := &snapshot{f: s.f, header: s.header, index: s.index, meta: s.meta, vlmeta: s.vlmeta, checksums: s.checksums, tabled: s.tabled, origin: s.origin, src: s.src, root: s.root, epoch: s.epoch, area: s.area, fileID: s.fileID, draft: true}
+	t := &snapshot{inherited: s.inherited, draft: true}
 	if t.index.n == 0 {
 		// No entry is relative to the end of the header, so the header can have the length that it needs.
 		if n, err := headerLen(t.meta); err == nil {
