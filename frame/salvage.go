@@ -84,62 +84,74 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 	from := &OpenOptions{
 		Codecs: o.Codecs, UserFilters: o.UserFilters, Postfilter: o.Postfilter, Concurrency: o.Concurrency, sys: o.sys,
 	}
-	f, err := Open(ctx, broken, from)
-	fault := err
-	var open io.Closer // closed even if report panics
-	defer func() { closeSource(open) }()
+	f, fault := Open(ctx, broken, from)
 	switch {
-	case err == nil:
-		open = f
-		s, again := f.snap.Load(), false
-		sv := &salvager{f: f, report: report, found: found, src: s.src, s: s, pool: f.pool, headed: true}
-		if s.checksums != nil && s.checksums.fault != nil {
-			report(s.checksums.fault)
-		}
-		if found.Index = true; s.index.n == 0 {
-			again, err = sv.hidden(ctx)
-		} else if sv.size, err = f.store.size(s); err == nil {
-			err = sv.repair(ctx)
-		}
+	case fault == nil:
+		hidden, err := f.repairIndex(ctx, report, found)
 		if err != nil {
 			return nil, err
 		}
-		if !again {
-			open = nil
+		if !hidden {
 			return f, nil
 		}
-		f.Close()
-		open = nil
 		report(f.errHidden())
-	case isFault(err):
-		report(err)
+	case isFault(fault):
+		report(fault)
 	default:
-		return nil, err // there is nothing to read
+		return nil, fault // there is nothing to read
 	}
+	return rebuild(ctx, broken, from, fault, report, found)
+}
+
+// repairIndex repairs the index of an opened frame. It closes the frame after an error or a panic, or if the header
+// denies that there is an index: then it returns true.
+func (f *Frame) repairIndex(ctx context.Context, report func(error), found *Salvaged) (hidden bool, err error) {
+	repaired := false
+	defer func() {
+		if !repaired {
+			f.Close()
+		}
+	}()
+	s := f.snap.Load()
+	sv := &salvager{f: f, report: report, found: found, src: s.src, s: s, pool: f.pool, headed: true}
+	if s.checksums != nil && s.checksums.fault != nil {
+		report(s.checksums.fault)
+	}
+	if found.Index = true; s.index.n == 0 {
+		hidden, err = sv.hidden(ctx)
+	} else if sv.size, err = f.store.size(s); err == nil {
+		err = sv.repair(ctx)
+	}
+	repaired = err == nil && !hidden
+	return hidden, err
+}
+
+// rebuild opens a damaged frame with a new index. fault is the error of Open, which was reported, or nil.
+func rebuild(ctx context.Context, broken string, from *OpenOptions, fault error, report func(error), found *Salvaged) (*Frame, error) {
 	opts, sys, err := from.settings(modeRead)
 	if err != nil {
 		return nil, err
 	}
-	f, err = newFrame(broken, opts, sys)
+	f, err := newFrame(broken, opts, sys)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := sys.Stat(broken)
 	if err != nil {
 		return nil, err
 	}
 	sv := &salvager{f: f, found: found}
 	sv.report = func(err error) {
-		if fault == nil || err.Error() != fault.Error() { // not what Open has found already
+		if fault == nil || err.Error() != fault.Error() {
 			report(err)
 		}
 	}
-	open = closerFunc(func() error {
-		if sv.f.store == nil {
-			return nil
+	rebuilt := false
+	defer func() {
+		if !rebuilt && f.store != nil {
+			f.store.close()
 		}
-		return sv.f.store.close()
-	})
-	fi, err := sys.Stat(broken)
-	if err != nil {
-		return nil, err
-	}
+	}()
 	if fi.IsDir() {
 		err = sv.openDir(ctx, broken)
 	} else {
@@ -148,14 +160,9 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 	if err != nil {
 		return nil, err
 	}
-	open = nil
-	return sv.f, nil
+	rebuilt = true
+	return f, nil
 }
-
-// closerFunc is a function as an io.Closer.
-type closerFunc func() error
-
-func (f closerFunc) Close() error { return f() }
 
 // intactLayers returns the variable-length metalayers that can be read, as many as can be written besides those of to.
 // It includes metalayers with a wrong checksum, because another library may have written them.
