@@ -5,13 +5,146 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/bits"
 	"slices"
 
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/meta"
 )
+
+// salvager makes the index of a damaged frame again.
+type salvager struct {
+	f      *Frame
+	report func(error)
+	found  *Salvaged
+
+	src           io.ReaderAt
+	size          int64
+	s             *snapshot
+	pool          *coder.Pool
+	headed        bool     // the header could be read
+	layered       bool     // the metalayers could be read
+	budget        int64    // bytes of invalid candidates that may still be decoded
+	checksums     []uint32 // of the chunks, in their order, if the trailer could be read
+	indexChecksum uint32   // of the index of these chunks
+
+	trailerAt      int64   // offset of the trailer, if it could be read
+	order          []entry // of a directory: the entries of its index
+	orderChecksums []uint32
+}
+
+// begin sets the budget for candidates that are not chunks. Without it, a file that looks like chunks everywhere would
+// take very long.
+func (sv *salvager) begin() { sv.budget = 256<<20 + 64*min(sv.size, 1<<40) }
+
+// base returns the offset to which the positions in an index are relative.
+func (sv *salvager) base() int64 {
+	if sv.s.sparse {
+		return 0
+	}
+	return int64(sv.s.headerLen)
+}
+
+// openFile makes an index for the frame in a file.
+func (sv *salvager) openFile(ctx context.Context, name string) error {
+	st, err := storage.OpenFile(sv.f.sys, name, false)
+	if err != nil {
+		return err
+	}
+	sv.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: sv.f.sys}
+	sv.src = st
+	if sv.size, err = st.Size(); err != nil {
+		return err
+	}
+	sv.s = &snapshot{inherited: inherited{f: sv.f, src: st}}
+	sv.readHead()
+	sv.s.sparse = false
+	sv.readTrailer()
+	candidates, err := sv.scan(ctx)
+	fit := func(p candidate) bool { return sv.fits(&p.h) && !sv.inTrailer(&p) && !sv.marked(&p) }
+	if err == nil && sv.headed && (sv.s.nbytes > 0 || len(candidates) > 0) && !slices.ContainsFunc(candidates, fit) {
+		sv.report(sv.f.wrap("header", 0, corrupt("it fits no chunk")))
+		sv.s.header, sv.headed = header{}, false
+		candidates, err = sv.scan(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	sv.s.area = sv.size
+	return sv.arrange(candidates)
+}
+
+// readHead reads the header and the metalayers, if they are intact.
+func (sv *salvager) readHead() {
+	const first = 1 << 20 // more metalayers than frames have
+	head, err := storage.ReadAll(sv.src, 0, min(first, sv.size))
+	if err == nil {
+		sv.s.header, err = parseHeader(head, 1<<62) // the end of the file may be lost
+	}
+	if err == nil && sv.s.headerLen > len(head) {
+		head, err = sv.f.readStored(sv.src, 0, min(int64(sv.s.headerLen), sv.size))
+	}
+	if sv.headed = err == nil; sv.headed {
+		head = head[:min(sv.s.headerLen, len(head))]
+	} else {
+		sv.report(sv.f.wrap("header", 0, err))
+		sv.s.header = header{}
+	}
+	sv.s.meta, err = meta.ParseHeader(head, fixedLen)
+	if sv.layered = err == nil; !sv.layered {
+		sv.report(sv.f.wrap("metalayers", fixedLen, err))
+	}
+	sv.pool = coder.NewPool(sv.f.chunkOptions(int(sv.s.typeSize), blockShape(sv.s)))
+}
+
+// readTrailer reads the variable-length metalayers at the end of the frame, or of the file.
+func (sv *salvager) readTrailer() {
+	var first error
+	for _, end := range []int64{sv.s.frameLen, sv.size} {
+		if end <= 0 || end > sv.size {
+			continue
+		}
+		const most = 64 << 20
+		b, err := storage.ReadAll(sv.src, end-min(end, most), min(end, most))
+		var trailer []byte
+		if err == nil {
+			trailer, err = findTrailer(b)
+		}
+		if err == nil {
+			if sv.s.vlmeta, err = meta.ParseTrailer(trailer); err == nil {
+				sv.trailerAt = end - int64(len(trailer))
+				sv.readChecksums()
+				return
+			}
+		}
+		if first == nil {
+			first = sv.f.wrap("trailer", end, err)
+		}
+	}
+	if first == nil {
+		first = sv.f.wrap("trailer", sv.s.frameLen, corrupt("the frame ends before it"))
+	}
+	sv.report(first)
+}
+
+// readChecksums reads the checksums of the chunks, which also record their order.
+func (sv *salvager) readChecksums() {
+	i := findLayer(sv.s.vlmeta, checksumLayer)
+	if i < 0 {
+		return
+	}
+	content, err := sv.f.vlContent(sv.s.vlmeta[i])
+	var r checksumRecord
+	if err == nil {
+		err = meta.Unmarshal(content, &r)
+	}
+	if err == nil && r.Version == 1 && len(r.Chunks)%4 == 0 {
+		sv.checksums, sv.indexChecksum = unpackNumbers(r.Chunks), r.Index
+	}
+}
 
 // repair replaces wrong entries of a readable index by unreferenced chunks: by those that match their checksums, or
 // without checksums by all in order, if there are not too many. An entry is wrong if its chunk is not intact, and no
