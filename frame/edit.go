@@ -354,27 +354,13 @@ func (b *Batch) fillSpecial(n int64, special chunk.Special) error {
 // selectChunks sets the index to n chunks of size bytes each: chunk i becomes the previous chunk from(i), or zeros if
 // from(i) is negative. Chunks that are no longer referenced are deleted. Arrays use it to change their grid.
 func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
-	if err := b.checkEditable(); err != nil {
+	if err := b.checkChunks(n, size); err != nil {
 		return err
 	}
 	s := b.next
-	switch {
-	case size < 1 && n > 0 || size > chunk.MaxBytes || n < 0 || n > chunk.MaxBytes/8:
-		return b.f.wrap("index", -1, fmt.Errorf("%d chunks of %d bytes: %w", n, size, ErrTooLarge))
-	case s.chunkSize > 0 && n > 0 && int64(s.chunkSize) != size:
-		return b.f.wrap("index", -1, fmt.Errorf("chunks of %d bytes in a frame with chunks of %d: %w", size, s.chunkSize, ErrParam))
-	}
-	if s.index.n > 0 && (s.chunkSize <= 0 || s.nbytes%int64(s.chunkSize) != 0) {
-		return b.f.wrap("index", -1, fmt.Errorf("not all chunks have the same size: %w", ErrParam))
-	}
-	if s.index.n == 0 || s.index.list == nil && s.index.uniform == entryZeros { // old and new chunks are equal
+	if s.equalZeros() { // old and new chunks are equal
 		b.setUniform(int(n), int32(size), entryZeros)
 		return nil
-	}
-	if most := max(n, int64(s.index.n)); most > int64(len(s.index.list)) {
-		if err := b.checkList(int(most)); err != nil {
-			return err
-		}
 	}
 	kept := make([]bool, s.index.n)
 	list := make([]entry, n)
@@ -408,6 +394,32 @@ func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 	}
 	s.index, b.owned, s.nbytes = newIndex(list, checksums), true, n*size
 	return nil
+}
+
+// checkChunks returns an error if selectChunks cannot set the index to n chunks of size bytes.
+func (b *Batch) checkChunks(n, size int64) error {
+	if err := b.checkEditable(); err != nil {
+		return err
+	}
+	s := b.next
+	switch {
+	case size < 1 && n > 0 || size > chunk.MaxBytes || n < 0 || n > chunk.MaxBytes/8:
+		return b.f.wrap("index", -1, fmt.Errorf("%d chunks of %d bytes: %w", n, size, ErrTooLarge))
+	case s.chunkSize > 0 && n > 0 && int64(s.chunkSize) != size:
+		return b.f.wrap("index", -1, fmt.Errorf("chunks of %d bytes in a frame with chunks of %d: %w", size, s.chunkSize, ErrParam))
+	}
+	if s.index.n > 0 && (s.chunkSize <= 0 || s.nbytes%int64(s.chunkSize) != 0) {
+		return b.f.wrap("index", -1, fmt.Errorf("not all chunks have the same size: %w", ErrParam))
+	}
+	if most := max(n, int64(s.index.n)); most > int64(len(s.index.list)) && !s.equalZeros() {
+		return b.checkList(int(most))
+	}
+	return nil
+}
+
+// equalZeros reports whether all chunks are zeros that one entry of the index represents, also if there are none.
+func (s *snapshot) equalZeros() bool {
+	return s.index.n == 0 || s.index.list == nil && s.index.uniform == entryZeros
 }
 
 // setUniform sets the index to n chunks of size bytes that one special entry represents.

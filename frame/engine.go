@@ -186,6 +186,8 @@ func (e *engineBatch) SelectChunks(n, size int64, from func(i int64) int64) erro
 	return (*Batch)(e).selectChunks(n, size, from)
 }
 
+func (e *engineBatch) CheckChunks(n, size int64) error { return (*Batch)(e).checkChunks(n, size) }
+
 func (e *engineBatch) ReplaceMeta(name string, content []byte) error {
 	return (*Batch)(e).replaceMeta(name, content)
 }

@@ -390,6 +390,7 @@ func TestBatch(t *testing.T) {
 		{b.ResizeAt(ctx, []int64{5, 0}, []int64{6, 3}), ErrBounds},
 		{b.ResizeAt(ctx, []int64{0, 0}, []int64{1 << 40, 1 << 40}), ErrTooLarge},
 		{b.Resize(ctx, 1), ErrShape},
+		{b.Resize(ctx, 1<<40, 1<<20), ErrTooLarge},
 		{b.WriteBytes(ctx, make([]byte, 3)), ErrShape},
 		{b.FillBytes(ctx, make([]byte, 3)), ErrShape},
 		{Insert(ctx, b, 0, 0, []int32{1, 2, 3}), ErrType},

@@ -124,13 +124,18 @@ func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _,
 	return m.Move(item, false)
 }
 
+// checkLists returns ErrTooLarge if writing one item to a selection with index arrays would take too much memory.
+func (a *Array) checkLists(s *selection.Selection, sel []Index) error {
+	if n := s.ListAxes.Points[0]; n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
+		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, which take 16 bytes each; raise OpenOptions.MaxBytes", ErrTooLarge, n)
+	}
+	return nil
+}
+
 // writeLists encodes the chunks that hold items of a selection with index arrays, each once.
 func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, w *listWriting) error {
 	if s.Items == 0 {
 		return ctx.Err()
-	}
-	if n := s.ListAxes.Points[0]; w.one && n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
-		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, which take 16 bytes each; raise OpenOptions.MaxBytes", ErrTooLarge, n)
 	}
 	w.plan = a.listPlan(st, m, s, sel)
 	return a.encode(ctx, b, st, w, 0)

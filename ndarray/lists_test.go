@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
 
@@ -383,5 +384,29 @@ func TestParseEmptyLists(t *testing.T) {
 		if err != nil || !slices.Equal(s.Shape(), want) {
 			t.Errorf("%s: shape %v (%v), want %v", text, slices.Clone(s.Shape()), err, want)
 		}
+	}
+}
+
+// TestFillBeyondLimit fills a selection whose index arrays broadcast to more items than the file justifies. The batch
+// can go on.
+func TestFillBeyondLimit(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := Zeros(ctx, name, []int64{200, 200}, "|u1", nil)
+	must(t, err)
+	must(t, a.Close())
+	a, err = Edit(ctx, name, &OpenOptions{MaxBytes: 100 << 10})
+	must(t, err)
+	defer a.Close()
+	b, err := a.Begin(ctx)
+	must(t, err)
+	defer b.Rollback()
+	at := make([]int64, 200)
+	if err := Fill(ctx, b, 2, Coords(at, 200, 1), Coords(at, 1, 200)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("error %v, want %v", err, ErrTooLarge)
+	}
+	must(t, Fill(ctx, b, 3, At(0)))
+	must(t, b.Commit())
+	if x, err := Item[uint8](ctx, a, 0, 199); x != 3 || err != nil {
+		t.Errorf("item %d, error %v", x, err)
 	}
 }

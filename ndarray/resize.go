@@ -41,7 +41,13 @@ func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
 	if len(shape) != b.st.geo.Ndim {
 		return fmt.Errorf("ndarray: %w: shape %v for an array of shape %v", ErrShape, shape, b.st.rec.Shape)
 	}
+	if slices.Equal(shape, b.st.rec.Shape) {
+		return nil
+	}
 	next, err := b.reshaped(slices.Clone(shape))
+	if err == nil {
+		err = b.b.Engine().CheckChunks(next.geo.Chunks, next.geo.ChunkBytes)
+	}
 	if err != nil {
 		return err
 	}

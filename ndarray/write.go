@@ -53,6 +53,11 @@ func (b *Batch) write(ctx context.Context, m *selection.Mapping, src []byte, one
 		}
 	}
 	if s.ListAxes.Lists > 0 {
+		if one && s.Items > 0 {
+			if err := b.a.checkLists(&s, sel); err != nil {
+				return err
+			}
+		}
 		return b.fail(b.a.writeLists(ctx, b.b, b.st, m, &s, sel, &listWriting{src: src, one: one}))
 	}
 	return b.fail(b.a.writeSelection(ctx, b.b, b.st, m, &s, &writing{src: src, one: one}))
