@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -445,6 +448,41 @@ func TestRegionsLateFinish(t *testing.T) {
 	if !slices.Contains(f.VLMetaNames(), "later") {
 		t.Error("the edit is lost")
 	}
+}
+
+// hookedFiles calls hook once, before the first file is read.
+type hookedFiles struct {
+	regionFiles
+	hook func()
+}
+
+func (f hookedFiles) Get(ctx context.Context, name string, n int64) ([]byte, int64, error) {
+	f.hook()
+	return f.regionFiles.Get(ctx, name, n)
+}
+
+// TestRegionsFinishTwice lets another call of Finish end or fail while one reads the chunks. The error names the frame.
+func TestRegionsFinishTwice(t *testing.T) {
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "a")
+	r, err := CreateRegions(ctx, name, regionBytes, regionOptions(nil))
+	must(t, err)
+	defer r.Close()
+	for i := range regionChunks {
+		must(t, r.Write(ctx, i, regionItems(i)))
+	}
+	files := r.files
+	for what, other := range map[string]func(){
+		"ended": func() { must(t, os.Remove(filepath.Join(name, finishDir))) }, "failed": func() { must(t, r.makeDir(tempDir)) },
+	} {
+		r.files = hookedFiles{files, sync.OnceFunc(other)}
+		err := r.Finish(ctx)
+		if want := "frame " + name + ": directory: another call of Finish has " + what; !errors.Is(err, ErrUnfinished) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("error %v, want %s", err, want)
+		}
+	}
+	r.files = files
+	must(t, r.Finish(ctx))
 }
 
 // TestRegionsLink finishes a finished frame in which a link has the name of the directory of temporary files.

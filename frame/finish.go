@@ -113,11 +113,11 @@ func (r *Regions) tryFinish(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	if _, err := r.root.Lstat(tempDir); err == nil {
-		return fmt.Errorf("another call of Finish has failed, and writers may go on; call it again: %w", ErrUnfinished)
+		return r.f.wrap("directory", -1, fmt.Errorf("another call of Finish has failed, and writers may go on; call it again: %w", ErrUnfinished))
 	}
 	err = r.publish(next)
 	if errors.Is(err, fs.ErrNotExist) { // another call has removed finishDir
-		err = fmt.Errorf("another call of Finish has ended; call it again: %w: %w", ErrUnfinished, err)
+		err = r.f.wrap("directory", -1, fmt.Errorf("another call of Finish has ended; call it again: %w: %w", ErrUnfinished, err))
 	}
 	return err
 }

@@ -366,7 +366,7 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 		return nil
 	}
 	if errors.Is(err, fs.ErrNotExist) && layout == nil {
-		err = fmt.Errorf("a call of Finish was interrupted or is running; call it again: %w: %w", ErrUnfinished, err)
+		err = r.f.wrap("directory", -1, fmt.Errorf("a call of Finish was interrupted or is running; call it again: %w: %w", ErrUnfinished, err))
 	}
 	return err
 }
