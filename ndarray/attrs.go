@@ -60,7 +60,12 @@ func (a *Array) openAttr(content []byte) (*Array, error) {
 // ErrParam for another name, ErrType for a value of another kind and ErrTooLarge for too many attributes, or is an
 // error of Begin or of writing.
 func (a *Array) SetAttr(ctx context.Context, name string, v any) error {
-	return a.edit(ctx, func(b *Batch) error { return b.SetAttr(ctx, name, v) })
+	// An array is copied before the edit, which locks the file: it may be another handle of the same file.
+	content, err := marshalAttr(ctx, v)
+	if err != nil {
+		return attrError(name, err)
+	}
+	return a.edit(ctx, func(b *Batch) error { return storedAttrError(name, b.b.SetVLMeta(name, content)) })
 }
 
 // DeleteAttr removes an attribute, in one commit. The error wraps fs.ErrNotExist if there is no attribute with that

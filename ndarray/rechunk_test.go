@@ -273,6 +273,27 @@ func TestCopyOntoItself(t *testing.T) {
 	must(t, b.Close())
 }
 
+// TestAttrOfOtherHandle stores an array as an attribute of itself, by two handles with locks.
+func TestAttrOfOtherHandle(t *testing.T) {
+	if runtime.GOOS == "js" || runtime.GOOS == "wasip1" || runtime.GOOS == "plan9" {
+		t.Skip("this system has no locks")
+	}
+	name := filepath.Join(t.TempDir(), "x.b2nd")
+	a, err := Create(t.Context(), name, []int64{4}, []int32{1, 2, 3, 4}, &CreateOptions{Locking: true})
+	must(t, err)
+	defer a.Close()
+	b, err := Open(t.Context(), name, &OpenOptions{Locking: true})
+	must(t, err)
+	defer b.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	must(t, a.SetAttr(ctx, "other", b))
+	must(t, a.Attr("other", &b))
+	if items, err := Read[int32](ctx, b); err != nil || !slices.Equal(items, []int32{1, 2, 3, 4}) {
+		t.Errorf("items %v, error %v", items, err)
+	}
+}
+
 // TestCopyOptions checks what a copy takes from its source.
 func TestCopyOptions(t *testing.T) {
 	a, err := Create(ctx, "", []int64{8, 8}, make([]float32, 64), &CreateOptions{
