@@ -26,6 +26,9 @@ import (
 //	Create, ...       as written    zeros                      zeros
 //	any, then shrunk  as written    zeros                      zeros
 //
+// With lossy codecs and filters, blocks that are written again lose precision again, and zeros next to other items are
+// not exact.
+//
 // C-Blosc2 differs in the third column: there, new items are the padding of kept chunks. The padding holds NaNs in
 // arrays created by nans, the repeated item in arrays created by full, and old items in arrays that were larger before.
 func (a *Array) Resize(ctx context.Context, shape ...int64) error {
