@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goblosc/blosc2/meta"
 )
@@ -40,10 +41,11 @@ func alignedTexts(d meta.DType, b []byte) []string {
 			re[i], im[i] = complexParts(d, b[i*d.Size:(i+1)*d.Size])
 		}
 		out, second := floatTexts(re, d.Size/2, false), floatTexts(im, d.Size/2, true)
-		for i := range out {
-			out[i] += trimLeft(second[i]) + "j"
+		for i, text := range second {
+			number := strings.TrimRight(text, " ")
+			out[i] += number + "j" + text[len(number):]
 		}
-		return alignRight(padRight(out))
+		return out
 	}
 	out := make([]string, 0, n)
 	for item := range slices.Chunk(b, d.Size) {
@@ -52,11 +54,12 @@ func alignedTexts(d meta.DType, b []byte) []string {
 	if d.Kind == 'S' || d.Kind == 'U' || d.Kind == 'V' {
 		return out
 	}
+	if d.Kind == 'b' {
+		out = append(out, "False") // True has the same width in an array without it
+		return alignRight(out)[:n]
+	}
 	return alignRight(out)
 }
-
-// trimLeft drops the spaces before a number.
-func trimLeft(s string) string { return strings.TrimLeft(s, " ") }
 
 // joinFields returns structured items.
 func joinFields(d meta.DType, b []byte, n int) []string {
@@ -93,41 +96,59 @@ func quoted(d meta.DType, item []byte) string {
 			return "'NaT'"
 		}
 	case 'U':
-		return pyQuote(text)
+		return pyQuote([]rune(text), unicode.MaxRune)
 	case 'S':
-		return "b" + pyBytes([]byte(text))
+		return "b" + pyQuote(latin1([]byte(text)), '~')
 	case 'V', 'O':
-		return "b" + pyBytes(item)
+		var hex strings.Builder
+		for _, c := range item {
+			fmt.Fprintf(&hex, `\x%02x`, c)
+		}
+		return "b'" + hex.String() + "'"
 	}
 	return text
 }
 
-// pyQuote returns text as a Python literal.
-func pyQuote(s string) string {
-	q := strconv.Quote(s)
-	q = strings.ReplaceAll(q[1:len(q)-1], `\"`, `"`)
-	if strings.Contains(s, "'") && !strings.Contains(s, `"`) {
-		return `"` + q + `"`
+// latin1 returns a character for each byte.
+func latin1(b []byte) []rune {
+	out := make([]rune, len(b))
+	for i, c := range b {
+		out[i] = rune(c)
 	}
-	return "'" + strings.ReplaceAll(q, "'", `\'`) + "'"
+	return out
 }
 
-// pyBytes returns bytes as a Python literal without its b.
-func pyBytes(b []byte) string {
+// pyQuote returns text as a Python literal, with escapes in place of characters that cannot be printed or are after
+// last.
+func pyQuote(text []rune, last rune) string {
+	quote := '\''
+	if slices.Contains(text, '\'') && !slices.Contains(text, '"') {
+		quote = '"'
+	}
 	var s strings.Builder
-	s.WriteByte('\'')
-	for _, c := range b {
+	s.WriteRune(quote)
+	for _, r := range text {
 		switch {
-		case c == '\'' || c == '\\':
+		case r == quote || r == '\\':
 			s.WriteByte('\\')
-			s.WriteByte(c)
-		case c < ' ' || c > '~':
-			fmt.Fprintf(&s, `\x%02x`, c)
+			s.WriteRune(r)
+		case r == '\t':
+			s.WriteString(`\t`)
+		case r == '\n':
+			s.WriteString(`\n`)
+		case r == '\r':
+			s.WriteString(`\r`)
+		case r <= last && unicode.IsPrint(r):
+			s.WriteRune(r)
+		case r < 1<<8:
+			fmt.Fprintf(&s, `\x%02x`, r)
+		case r < 1<<16:
+			fmt.Fprintf(&s, `\u%04x`, r)
 		default:
-			s.WriteByte(c)
+			fmt.Fprintf(&s, `\U%08x`, r)
 		}
 	}
-	s.WriteByte('\'')
+	s.WriteRune(quote)
 	return s.String()
 }
 
@@ -163,34 +184,31 @@ func floatTexts(x []float64, size int, sign bool) []string {
 	if needsExponent(x) {
 		format = 'e'
 	}
-	out, digits := make([]string, len(x)), 0
+	out, digits, exponents := make([]string, len(x)), 0, 0
 	for i, v := range x {
 		if !isFinite(v) {
 			continue
 		}
 		out[i] = shortestPoint(v, format, size)
-		mantissa, _, _ := strings.Cut(out[i], "e")
+		mantissa, exponent, _ := strings.Cut(out[i], "e")
 		digits = max(digits, len(mantissa)-1-strings.IndexByte(mantissa, '.'))
+		exponents = max(exponents, len(exponent)-1)
 	}
 	for i, v := range x {
-		if !isFinite(v) {
+		switch {
+		case !isFinite(v):
 			out[i] = floatText(v, 8)
-			continue
+		case format == 'e': // with digits of v, not zeros, where the shortest text has fewer
+			mantissa, exponent, _ := strings.Cut(strconv.FormatFloat(v, 'e', digits, 64), "e")
+			if digits == 0 {
+				mantissa += "."
+			}
+			out[i] = mantissa + "e" + exponent[:1] + strings.Repeat("0", exponents+1-len(exponent)) + exponent[1:]
+		default:
+			out[i] += strings.Repeat(" ", digits-(len(out[i])-1-strings.IndexByte(out[i], '.')))
 		}
-		mantissa, exponent, hasExponent := strings.Cut(out[i], "e")
-		missing := digits - (len(mantissa) - 1 - strings.IndexByte(mantissa, '.'))
-		if hasExponent {
-			out[i] = mantissa + strings.Repeat("0", missing) + "e" + exponent
-		} else {
-			out[i] = mantissa + strings.Repeat(" ", missing)
-		}
-	}
-	for i, v := range x {
 		if sign && (math.IsNaN(v) || !math.Signbit(v)) {
 			out[i] = "+" + out[i]
-		}
-		if sign {
-			out[i] = strings.TrimRight(out[i], " ")
 		}
 	}
 	return alignRight(out)

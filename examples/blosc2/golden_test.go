@@ -100,6 +100,33 @@ func TestNumPyText(t *testing.T) {
 	}
 }
 
+// TestNumPyItems compares texts of small floats and of other items with those that NumPy 1.24 prints.
+func TestNumPyItems(t *testing.T) {
+	for _, c := range []struct{ dtype, items, want string }{
+		{"<f2", "\xf2\xd4|4\"]", "[-7.912e+01  2.803e-01  3.285e+02]"},
+		{"<f2", "\xff{f.", "[6.55e+04 1.00e-01]"},
+		{"<f4", "\xac\xc5'7\x00\x00\xa0?33S@", "[1.00e-05 1.25e+00 3.30e+00]"},
+		{"<f8", "0\x05\x8e\xe4.\xff++\xf1h\xe3\x88\xb5\xf8\xe4>", "[1.e-100 1.e-005]"},
+		{"<f8", "\x9a\x99\x99\x99\x99\x99\xb9?X9\xb4\xc8\xd6\x1c\xc8@", "[1.0000000e-01 1.2345678e+04]"},
+		{"?", "\x01", "[ True]"},
+		{"?", "\x01\x00", "[ True False]"},
+		{"<c8", "\x00\x00\x10A\x00\x00\x00\xc0\x00\x00\x80\xc1\x00\x00\x00B", "[  9. -2.j -16.+32.j]"},
+		{"<c8", "\x00\x00\x80?\x00\x00\xc0?\x00\x00\x00@\x00\x00\x10@", "[1.+1.5j  2.+2.25j]"},
+		{"<c16", "\x00\x00\x00\x00\x00\x00\xf0\x7f\x00\x00\x00\x00\x00\x00\xf0?\x00\x00\x00\x00\x00\x00\x00@\x00\x00\x00\x00\x00\x00Y@", "[inf  +1.j  2.+100.j]"},
+		{"<c16", "\x00\x00\x00\x00\x00\x00\xf0?\x00\x00\x00\x00\x00\x00\xf8\x7f\x00\x00\x00\x00\x00\x00\x00@\x00\x00\x00\x00\x00\x00\x0c\xc0", "[1.+nanj 2.-3.5j]"},
+		{"S3", "a\t\x00'\x00\x00\"'\x00", `[b'a\t' b"'" b'"\'']`},
+		{"<U2", "\x07\x00\x00\x00\t\x00\x00\x00'\x00\x00\x00\x00\x00\x00\x00\x85\x00\x00\x00. \x00\x00", `['\x07\t' "'" '\x85\u202e']`},
+		{"V2", "ab\x00\x01", `[b'\x61\x62' b'\x00\x01']`},
+		{"[('a', '?'), ('b', 'S2'), ('c', 'V1')]", "\x01\t\x00a", `[( True, b'\t', b'\x61')]`},
+	} {
+		out := t.TempDir() + "/a"
+		must(t, c.items, "create", "-dtype", c.dtype, out)
+		if got := must(t, "", "slice", "-text", out, ":"); got != c.want+"\n" {
+			t.Errorf("%s: %q, want %q", c.dtype, got, c.want)
+		}
+	}
+}
+
 // TestSliceForms compares the forms of slice. Without an option, output that is no terminal is raw.
 func TestSliceForms(t *testing.T) {
 	a := newArray(t)
