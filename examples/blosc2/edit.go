@@ -89,6 +89,11 @@ func (v *appendCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if in.npy != nil && len(data) == 0 { // AppendBytes computes the number of steps from the items
+		grown := a.Shape()
+		grown[axis] += in.npy.Shape[axis]
+		return a.Resize(e.ctx, grown...)
+	}
 	if axis == 0 {
 		return appendSlabs(e, a, data, in.p)
 	}

@@ -74,6 +74,18 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// TestAppendNoItems appends steps without items, of which a .npy file has the number.
+func TestAppendNoItems(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a")
+	npy := writeFile(t, "x.npy", npyFile([]int64{3, 0}, false, ""))
+	must(t, "", "create", a, npy)
+	must(t, "", "append", a, npy)
+	must(t, "", "append", "-axis", "1", a, writeFile(t, "y.npy", npyFile([]int64{6, 0}, false, "")))
+	if got := must(t, "", "slice", "-text", a, ":"); got != "[] # shape (6, 0)\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // TestResize changes the shape of an array.
 func TestResize(t *testing.T) {
 	out := newArray(t)
