@@ -9,6 +9,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/goblosc/blosc2/meta"
 )
@@ -161,10 +162,12 @@ func writeJSON(out *bytes.Buffer, v any) error {
 	}
 	text.Truncate(text.Len() - 1) // the line break
 	for _, r := range text.String() {
-		if r >= 0x7f && r < 0xa0 { // control characters that JSON allows in strings
-			fmt.Fprintf(out, `\u%04x`, r)
-		} else {
+		if !isHidden(r) {
 			out.WriteRune(r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) { // of a character that JSON allows in strings
+			fmt.Fprintf(out, `\u%04x`, unit)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/csv"
-	"io"
 	"strings"
 
 	"github.com/goblosc/blosc2/meta"
@@ -73,7 +72,7 @@ func writeCSV(e *env, a *ndarray.Array, sel []ndarray.Index, p *progress) error 
 	if err != nil {
 		return err
 	}
-	w := &csvWriter{w: e.out, d: a.DType(), row: 1}
+	w := &csvWriter{e: e, d: a.DType(), row: 1}
 	w.csv = csv.NewWriter(&w.text)
 	if n := len(shape); n > 0 && w.d.Fields == nil {
 		w.row = shape[n-1]
@@ -94,7 +93,7 @@ const csvCells = 4096
 
 // csvWriter turns items, which arrive in pieces of any size, into lines of CSV.
 type csvWriter struct {
-	w     io.Writer
+	e     *env
 	d     meta.DType
 	row   int64  // items in a line
 	at    int64  // items of the line so far
@@ -149,7 +148,7 @@ func (c *csvWriter) item(b []byte) error {
 // line writes the cells and what ends them: a line break, or a comma if more cells of the line follow.
 func (c *csvWriter) line(end byte) error {
 	for i, s := range c.cells {
-		c.cells[i] = strings.ToValidUTF8(s, "\uFFFD")
+		c.cells[i] = c.e.cell(strings.ToValidUTF8(s, "\uFFFD"))
 	}
 	c.text.Reset()
 	if err := c.csv.Write(c.cells); err != nil {
@@ -161,6 +160,6 @@ func (c *csvWriter) line(end byte) error {
 	}
 	line := c.text.Bytes()
 	line[len(line)-1] = end
-	_, err := c.w.Write(line)
+	_, err := c.e.out.Write(line)
 	return err
 }

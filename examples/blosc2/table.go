@@ -144,7 +144,7 @@ func tableCSV(e *env, t *table.Table, p *progress) error {
 		if columns[i], err = t.Column(e.ctx, info.Name); err != nil {
 			return err
 		}
-		record[i] = info.Name
+		record[i] = e.cell(info.Name)
 	}
 	w := csv.NewWriter(e.out)
 	if err := w.Write(record); err != nil {
@@ -161,6 +161,7 @@ func tableCSV(e *env, t *table.Table, p *progress) error {
 				if record[i], err = cellText(info, values[i][row]); err != nil {
 					return err
 				}
+				record[i] = e.cell(record[i])
 			}
 			if err := w.Write(record); err != nil {
 				return err

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // Escape sequences of colors.
@@ -121,19 +122,39 @@ func (e *env) printTable(rows [][]string, numbers string) {
 	}
 }
 
-// visible returns a text with escapes in place of control characters, so that a name in a file cannot control the
-// terminal.
+// visible returns a text with escapes in place of control characters, of characters that change the direction of text,
+// and of bytes that are not UTF-8, so that a name in a file cannot control the terminal.
 func visible(s string) string {
-	if !strings.ContainsFunc(s, unicode.IsControl) {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, isHidden) {
 		return s
 	}
 	var b strings.Builder
-	for _, r := range s {
-		if unicode.IsControl(r) {
-			fmt.Fprintf(&b, `\x%02x`, r)
-		} else {
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[0])
+		case !isHidden(r):
 			b.WriteRune(r)
+		case r < 1<<8:
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case r < 1<<16:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			fmt.Fprintf(&b, `\U%08x`, r)
 		}
+		s = s[n:]
 	}
 	return b.String()
+}
+
+// isHidden reports whether a terminal does not print a character.
+func isHidden(r rune) bool { return !unicode.IsPrint(r) }
+
+// cell returns a text for CSV, which on a terminal has no characters that control it.
+func (e *env) cell(s string) string {
+	if e.tty {
+		return visible(s)
+	}
+	return s
 }

@@ -129,6 +129,14 @@ func TestTerminalOutput(t *testing.T) {
 			t.Errorf("%q: %q, %v", args, out, err)
 		}
 	}
+	text := filepath.Join(t.TempDir(), "s.b2nd")
+	must(t, "\x1b[1m\u202e", "create", "-dtype", "S7", text)
+	if out, err := onTerminal(t, 80, "", "slice", "-csv", text, ":"); err != nil || out != `\x1b[1m\u202e`+"\n" {
+		t.Errorf("slice -csv: %q, %v", out, err)
+	}
+	if out := must(t, "", "slice", "-csv", text, ":"); out != "\x1b[1m\u202e\n" {
+		t.Errorf("slice -csv to a pipe: %q", out)
+	}
 	info := must(t, "", "info", a)
 	if out, err := onTerminal(t, 80, "", "info", a); err != nil || !strings.Contains(out, "\x1b[") || uncolored(out) != info {
 		t.Errorf("info: %q, %v", out, err)

@@ -345,13 +345,14 @@ func TestLeftovers(t *testing.T) {
 // TestControlCharacters checks that names in a file cannot control the terminal.
 func TestControlCharacters(t *testing.T) {
 	a := newArray(t, "-meta", "m\x1b[31m=1", "-vlmeta", "v\x1b]0;x\x07=\"\u0085\"")
+	must(t, "", "vlmeta", a, "set", "\u202ev", "\"\u2066\U000e0001\"")
 	for _, verb := range []string{"info", "vlmeta", "ls"} {
-		if out := must(t, "", verb, a); strings.ContainsAny(out, "\x1b\x07\u0085") || verb == "info" && !strings.Contains(out, `m\x1b[31m`) {
+		if out := must(t, "", verb, a); strings.ContainsAny(out, "\x1b\x07\u0085\u202e\u2066\U000e0001") || verb == "info" && !strings.Contains(out, `m\x1b[31m`) {
 			t.Errorf("%s: %q", verb, out)
 		}
 	}
-	_, _, errOut := callFree("", "vlmeta", a, "get", "no\x1b[31m")
-	if strings.Contains(errOut, "\x1b") {
+	_, _, errOut := callFree("", "vlmeta", a, "get", "no\x1b[31m\x9b")
+	if strings.Contains(errOut, "\x1b") || !strings.Contains(errOut, `no\x1b[31m\x9b`) {
 		t.Errorf("%q", errOut)
 	}
 }
