@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"image/color"
 	"math"
 	"strconv"
@@ -82,8 +81,10 @@ type pixels [2]int
 
 // UnmarshalText implements encoding.TextUnmarshaler.
 func (p *pixels) UnmarshalText(text []byte) error {
-	var w, h int
-	if n, err := fmt.Sscanf(string(text), "%dx%d", &w, &h); err != nil || n != 2 || w < 100 || h < 100 || w > 20000 || h > 20000 {
+	first, second, _ := strings.Cut(string(text), "x")
+	w, err1 := strconv.Atoi(first)
+	h, err2 := strconv.Atoi(second)
+	if err1 != nil || err2 != nil || w < 100 || h < 100 || w > 20000 || h > 20000 {
 		return usagef("want a size such as 800x600, from 100x100 to 20000x20000, got %q", text)
 	}
 	*p = pixels{w, h}

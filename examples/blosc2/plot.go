@@ -26,7 +26,7 @@ import (
 type plotCmd struct {
 	Kind       string  `placeholder:"heat" enum:"auto,heat,line,histogram" default:"auto" help:"heat, line or histogram. The default is line for one axis and heat for two"`
 	Palette    string  `placeholder:"viridis" enum:"viridis,gray,grey" default:"viridis" help:"colors of a heat map: viridis or gray"`
-	Log        bool    `help:"logarithmic colors of a heat map, values of a line, or counts of a histogram. Values up to 0 have no place in the first two"`
+	Log        bool    `help:"logarithmic colors of a heat map, values of a line, or counts of a histogram. In the first two, values up to 0 are like NaNs"`
 	Range      *pairOf `placeholder:"0,1" help:"values from the first to the last color or bin. The default is from the minimum to the maximum"`
 	Percentile *pairOf `placeholder:"2,98" help:"the range between two percentiles"`
 	NaN        rgb     `name:"nan" placeholder:"ff0000" default:"c8c8c8" help:"color of NaNs in a heat map, or none"`
@@ -168,6 +168,11 @@ func (v *plotCmd) draw(e *env, r ndarray.Reader) (io.WriterTo, error) {
 	if v.Title != nil {
 		p.Title.Text = *v.Title
 	}
+	lines := strings.Split(p.Title.Text, "\n")
+	for i, line := range lines {
+		lines[i] = visible(line) // XML has no control characters
+	}
+	p.Title.Text = strings.Join(lines, "\n")
 	canvas, area := v.canvas()
 	var err error
 	switch kind {

@@ -72,6 +72,8 @@ func TestPlotHeat(t *testing.T) {
 	checkQuadrants(t, picture(t, "-range", "0.25,0.5", a, "-"), viridis(0), viridis(1), viridis(0), missing)
 	b := quadrants(t, "1", "10", "100", "1000")
 	checkQuadrants(t, picture(t, "-log", b, "-"), viridis(0), viridis(1.0/3), viridis(2.0/3), viridis(1))
+	zero := quadrants(t, "0", "1", "10", "-1")
+	checkQuadrants(t, picture(t, "-log", zero, "-"), missing, viridis(0), viridis(1), missing)
 	checkQuadrants(t, picture(t, "-log", b, "-", "::-1"), viridis(2.0/3), viridis(1), viridis(0), viridis(1.0/3))
 }
 
@@ -79,7 +81,7 @@ func TestPlotKinds(t *testing.T) {
 	dir := t.TempDir()
 	level := storesDir + "tree.b2z/img/level0"
 	for name, args := range map[string][]string{
-		"line.png": {level, "3"}, "line.svg": {level, "3"}, "hist.svg": {"-kind", "histogram", "-log", level}, "heat.svg": {level},
+		"line.png": {level, "3"}, "line.svg": {level, "3"}, "hist.svg": {"-kind", "histogram", "-log", level}, "title.svg": {"-title", "a\x1b\nb\xff\ufffe", level}, "heat.svg": {level},
 		"small.png": {"-size", "200x100", "-title", "A & B", level}, "percentile.png": {"-percentile", "2,98", level}, "logline.png": {"-log", level, ":, 2"},
 	} {
 		out := filepath.Join(dir, name)
@@ -114,6 +116,7 @@ func TestPlotKinds(t *testing.T) {
 	fails(t, 1, "no items", "", "plot", level, dir+"/x.png", ":0")
 	fails(t, 2, "-kind must be one of", "", "plot", "-kind", "pie", level, dir+"/x.png")
 	fails(t, 2, "such as 800x600", "", "plot", "-size", "9", level, dir+"/x.png")
+	fails(t, 2, "such as 800x600", "", "plot", "-size", "200x200x3", level, dir+"/x.png")
 	fails(t, 2, "exclude each other", "", "plot", "-range", "0,1", "-percentile", "1,2", level, dir+"/x.png")
 }
 

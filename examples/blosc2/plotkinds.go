@@ -64,7 +64,7 @@ func (v *plotCmd) heat(e *env, p *plot.Plot, area draw.Canvas, r ndarray.Reader)
 // colorOf returns the color of a value.
 func (v *plotCmd) colorOf(colors colorMap, x, low, high float64) color.NRGBA {
 	switch {
-	case math.IsNaN(x) || v.Log && x < 0:
+	case math.IsNaN(x) || v.Log && x <= 0:
 		return color.NRGBA(v.NaN)
 	case v.Log:
 		x, low, high = math.Log(x), math.Log(low), math.Log(high)
