@@ -316,4 +316,8 @@ func TestCodecMeta(t *testing.T) {
 		must(t, "", "copy", "-overwrite", "-codec", codec, "-codec-meta", "64", a, out)
 	}
 	must(t, "", "copy", "-overwrite", "-codec", "zfp_acc", a, out)
+	for _, args := range [][]string{{}, {"-codec-meta", "5"}} {
+		fails(t, 2, "-codec ndlz needs -codec-meta, 4 or 8", "", append([]string{"copy", "-codec", "ndlz", a, out}, args...)...)
+	}
+	must(t, "abcd", "create", "-raw", "-shape", "2,2", "-codec", "ndlz", "-codec-meta", "4", out+"2")
 }

@@ -193,6 +193,9 @@ func (p *params) check() error {
 	if p.Goal != 0 && (p.hasParams() || len(p.FiltersMeta) > 0) {
 		return usagef("-goal is in place of -codec, -codec-meta, -level, -filters, -filters-meta, -split and -dict")
 	}
+	if codec.ID(p.Codec) == codec.NDLZ && (p.CodecMeta == nil || *p.CodecMeta != 4 && *p.CodecMeta != 8) {
+		return usagef("-codec ndlz needs -codec-meta, 4 or 8")
+	}
 	if most := mostCodecMeta(codec.ID(p.Codec)); most > 0 && (p.CodecMeta == nil || *p.CodecMeta < 1 || *p.CodecMeta > most) {
 		return usagef("-codec %v needs -codec-meta, 1 to %d", codec.ID(p.Codec), most)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/goblosc/blosc2/frame"
 )
@@ -57,6 +58,9 @@ func (v *repairCmd) Run(e *env) error {
 	path, err := editPath(e, v.Damaged)
 	if err != nil {
 		return err
+	}
+	if _, err := os.Lstat(v.New); err == nil && !v.Overwrite {
+		return fmt.Errorf("%s already exists; use -overwrite to replace it", v.New)
 	}
 	if err := refuseInside(v.New, path); err != nil {
 		return err

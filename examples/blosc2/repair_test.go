@@ -30,7 +30,7 @@ func TestRepair(t *testing.T) {
 	if got := must(t, "", "dump", fixed); got != raw {
 		t.Error("the data differs")
 	}
-	fails(t, 1, "exists", "", "repair", array, fixed)
+	fails(t, 1, fixed+" already exists; use -overwrite to replace it\n", "", "repair", array, fixed)
 
 	damaged := []byte(string(whole))
 	at := strings.Index(string(whole), raw[:800]) // the first chunk
