@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -48,6 +49,18 @@ func testConstant(t *testing.T, s *site, c *chrome) {
 	p.next(func() { p.choose("high", "0") })
 	if top, bottom := pixel("bar", 0), pixel("bar", 255); top == bottom || bottom != pixel("canvas", 150) {
 		t.Errorf("the color bar has the colors %s and %s", top, bottom)
+	}
+	// The range of these values is larger than any number.
+	for i := range data {
+		data[i] = []float64{-math.MaxFloat64, math.MaxFloat64, 0}[i%3]
+	}
+	p.next(func() { p.drop("extreme.b2nd", encode(t, []int64{50, 50}, data, nil)) })
+	p.wait(element("histogram-text") + ".textContent.includes('e308')")
+	for _, id := range []string{"line", "histogram", "bar-axis"} {
+		p.wait(element(id) + ".childElementCount > 1")
+		if got := p.text(element(id) + ".innerHTML"); strings.Contains(got, "NaN") || strings.Contains(got, "Infinity") {
+			t.Errorf("%s has a number that is not finite: %s", id, got)
+		}
 	}
 }
 

@@ -1,13 +1,13 @@
 // The line plot, the histogram, the chunk map and the table of values.
-import { bytes, count, el, integerTicks, label, ticks } from "./svg.js";
+import { bytes, count, el, integerTicks, label, portion, ticks } from "./svg.js";
 
 const left = 54, right = 6, top = 6, bottom = 20;
 
 // frame clears an SVG element and returns the functions that map values to its places.
 function frame(svg, x0, x1, y0, y1, xTicks) {
   const w = svg.clientWidth || 260, h = svg.clientHeight || 130;
-  const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (w - left - right);
-  const y = (v) => h - bottom - ((v - y0) / (y1 - y0 || 1)) * (h - top - bottom);
+  const x = (v) => left + portion(v, x0, x1) * (w - left - right);
+  const y = (v) => h - bottom - portion(v, y0, y1) * (h - top - bottom);
   svg.replaceChildren();
   for (const t of ticks(y0, y1, 5)) {
     svg.append(el("line", { x1: left, x2: w - right, y1: y(t), y2: y(t), class: "tick" }), el("text", { x: left - 5, y: y(t) + 4, "text-anchor": "end" }, label(t)));
@@ -47,7 +47,7 @@ export function drawHistogram(svg, note, answer) {
   const most = Math.max(...counts, 1);
   const { x, y } = frame(svg, low, high, 0, most, ticks);
   const wide = counts.length;
-  const edge = (i) => low + ((high - low) * i) / wide;
+  const edge = (i) => low * (1 - i / wide) + high * (i / wide);
   let path = "";
   if (high > low) counts.forEach((n, i) => n && (path += `M${x(edge(i))} ${y(0)}V${y(n)}H${x(edge(i + 1))}V${y(0)}Z`));
   else path = `M${x(low)} ${y(0)}V${y(total)}h12V${y(0)}Z`;

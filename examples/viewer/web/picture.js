@@ -1,5 +1,5 @@
 // The canvas with the heat map, its axes and its color bar: zoom, pan, cursor.
-import { count, el, integerTicks, label, logTicks, ticks } from "./svg.js";
+import { count, el, integerTicks, label, logTicks, portion, ticks } from "./svg.js";
 
 const mostPixels = 2048;
 
@@ -206,7 +206,7 @@ export class Picture {
     this.bar.getContext("2d").putImageData(image, 0, 0);
     const h = this.canvas.clientHeight;
     const [f, list] = log && high > low ? [Math.log, logTicks(low, high)] : [(v) => v, ticks(low, high, h / 45)];
-    const at = (v) => (high > low ? h * (1 - (f(v) - f(low)) / (f(high) - f(low))) : h / 2);
+    const at = (v) => (high > low ? h * (1 - portion(f(v), f(low), f(high))) : h / 2);
     this.barAxis.replaceChildren(...list.flatMap((t) => [
       el("line", { x1: 0, x2: 5, y1: at(t), y2: at(t), class: "tick" }), el("text", { x: 8, y: at(t) + 4 }, label(t)),
     ]));

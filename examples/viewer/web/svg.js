@@ -10,6 +10,7 @@ export function el(name, attributes = {}, text) {
 
 // ticks returns about n round numbers from low to high.
 export function ticks(low, high, n) {
+  if ([low, high].every(Number.isFinite) && high - low === Infinity) return ticks(low / 4, high / 4, n).map((x) => x * 4);
   const span = high - low;
   if (!(span > 0) || !Number.isFinite(span)) return [low];
   const raw = span / Math.max(n, 1);
@@ -18,6 +19,13 @@ export function ticks(low, high, n) {
   const list = [];
   for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) list.push(i * step);
   return list;
+}
+
+// portion returns the portion of the range from low to high that is below v. The difference of finite numbers may
+// be infinite.
+export function portion(v, low, high) {
+  if (!Number.isFinite(high - low)) [v, low, high] = [v / 2, low / 2, high / 2];
+  return (v - low) / (high - low || 1);
 }
 
 // integerTicks is ticks without fractions.

@@ -14,15 +14,14 @@ func NewHistogram(values []float64, n int) Histogram {
 	h := Histogram{Counts: make([]int, n)}
 	all := Style{}
 	h.Low, h.High = all.bounds(values)
-	width := h.High - h.Low
 	for _, x := range values {
 		switch {
 		case math.IsNaN(x):
 			h.NaN++
 		case math.IsInf(x, 0):
 			h.Infinite++
-		case width > 0 && !math.IsInf(width, 0):
-			h.Counts[min(int((x-h.Low)/width*float64(n)), n-1)]++
+		case h.High > h.Low:
+			h.Counts[min(int(place(x, h.Low, h.High)*float64(n)), n-1)]++
 		default:
 			h.Counts[0]++
 		}

@@ -40,9 +40,27 @@ func TestColors(t *testing.T) {
 	}
 }
 
+// TestLogColors expects the color of NaN for values that have no logarithm.
+func TestLogColors(t *testing.T) {
+	s := &Style{Map: Viridis, Log: true, NaN: MissingColor}
+	values := []float64{0, math.Copysign(0, -1), -1, math.Inf(-1), 1}
+	for i, c := range s.Colors(values, 1, 10) {
+		if missing := i < 4; c != s.Color(values[i], 1, 10) || (c == MissingColor) != missing {
+			t.Errorf("%v has color %v", values[i], c)
+		}
+	}
+}
+
 // TestLimits compares percentiles with numpy.percentile.
 func TestLimits(t *testing.T) {
 	values := []float64{4, math.NaN(), 1, 3, 2, 5, math.Inf(1), -1}
+	if h := NewHistogram([]float64{-math.MaxFloat64, math.MaxFloat64, 0}, 4); h.Counts[0] != 1 || h.Counts[2] != 1 || h.Counts[3] != 1 {
+		t.Errorf("%+v", h)
+	}
+	wide := &Style{Percentile: &[2]float64{25, 75}}
+	if low, high, err := wide.Limits([]float64{-math.MaxFloat64, math.MaxFloat64}); err != nil || math.Abs(low/math.MaxFloat64+0.5) > 1e-12 || math.Abs(high/math.MaxFloat64-0.5) > 1e-12 {
+		t.Errorf("%v, %v, %v", low, high, err)
+	}
 	for _, c := range []struct {
 		style     Style
 		low, high float64

@@ -91,7 +91,11 @@ func (s *Style) percentiles(values []float64) (low, high float64) {
 		if i+1 >= len(sorted) {
 			return sorted[len(sorted)-1]
 		}
-		return sorted[i] + (sorted[i+1]-sorted[i])*(x-math.Floor(x))
+		first, second, part := sorted[i], sorted[i+1], x-math.Floor(x)
+		if math.IsInf(second-first, 0) {
+			return first*(1-part) + second*part
+		}
+		return first + (second-first)*part
 	}
 	return at(s.Percentile[0]), at(s.Percentile[1])
 }
@@ -99,7 +103,7 @@ func (s *Style) percentiles(values []float64) (low, high float64) {
 // Color returns the color of a value between limits.
 func (s *Style) Color(x, low, high float64) color.NRGBA {
 	switch {
-	case math.IsNaN(x) || s.Log && x < 0:
+	case math.IsNaN(x) || s.Log && x <= 0:
 		return s.NaN
 	case s.Log:
 		x, low, high = math.Log(x), math.Log(low), math.Log(high)
@@ -144,7 +148,7 @@ func (s *Style) Colors(values []float64, low, high float64) []color.NRGBA {
 		}
 	}
 	for i, x := range values {
-		if math.IsNaN(x) || s.Log && x < 0 {
+		if math.IsNaN(x) || s.Log && x <= 0 {
 			out[i] = s.NaN
 			continue
 		}
