@@ -12,9 +12,9 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// CreateOptions are the settings for creating a frame. A nil *CreateOptions and zero fields are the defaults. No field
-// is ignored: if a field that is set does not apply to the call, the call returns ErrParam. The frame retains the
-// slices and functions.
+// CreateOptions are the settings for creating a frame. A nil *CreateOptions and zero fields are the defaults. Overwrite
+// and NoSync have no effect on a frame in memory. No other field is ignored: if a field that is set does not apply to
+// the call, the call returns ErrParam. The frame retains the slices and functions.
 type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
 	Goal      chunk.Goal   // chooses codec and filters of new chunks by their data; 0 = those of Params. See chunk.Goal
@@ -199,6 +199,7 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		{"Objects", o.Objects != nil && name != "", "is in place of a name"},
 		{"Sparse", o.Sparse && name == "" && o.Objects == nil, "needs the name of a directory"},
 		{"Locking", o.Locking && name == "", "needs the name of a file or directory"},
+		{"VLMeta", repeatsName(o.VLMeta), "has two metalayers of one name"},
 		{"Goal", o.Goal.Check() != nil, "is not a goal"},
 		{"Goal", o.Goal != 0 && compresses(o.Params), "is in place of codec, level, filters, split mode and dictionaries"},
 		{"Goal", o.Goal != 0 && (o.Prefilter != nil || o.Postfilter != nil), "cannot be combined with a Prefilter or Postfilter"},
@@ -211,6 +212,16 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		Sparse: o.Sparse, Overwrite: o.Overwrite, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
 		Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}, systemOr(o.sys), err
+}
+
+// repeatsName reports whether two metalayers have the same name.
+func repeatsName(layers []meta.Layer) bool {
+	for i, l := range layers {
+		if findLayer(layers[:i], l.Name) >= 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // compresses reports whether parameters are set that a goal chooses.

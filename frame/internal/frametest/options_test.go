@@ -132,6 +132,9 @@ func TestCreateOptions(t *testing.T) {
 		{"Goal, Postfilter", frame.CreateOptions{Goal: chunk.Balanced, Postfilter: keepBlock}, ok{}},
 		{"Meta", frame.CreateOptions{Meta: []meta.Layer{}}, made},
 		{"VLMeta", frame.CreateOptions{VLMeta: []meta.Layer{}}, made},
+		{"Meta of one name", frame.CreateOptions{Meta: []meta.Layer{{Name: "a"}, {Name: "b"}, {Name: "a"}}}, ok{}},
+		{"VLMeta of one name", frame.CreateOptions{VLMeta: []meta.Layer{{Name: "a"}, {Name: "b"}, {Name: "a"}}}, ok{}},
+		{"VLMeta without a name", frame.CreateOptions{VLMeta: []meta.Layer{{Name: ""}}}, ok{}},
 		{"others", frame.CreateOptions{Checksums: true, Overwrite: true, Concurrency: 2, NoSync: true, Prefilter: keepBlock, Postfilter: keepBlock}, nil},
 	} {
 		if c.o.Locking && !storage.CanLock {
