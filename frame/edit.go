@@ -95,8 +95,8 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 
 // SetMeta adds or replaces a metalayer. If the frame has chunks, in the batch or in the state before it, SetMeta can
 // only replace an existing metalayer with content of the same length. Otherwise it returns ErrParam. It also returns
-// ErrParam if a reader uses an older state with chunks that a longer header would overwrite, and ErrTooLarge if the
-// metalayers do not fit the format.
+// ErrParam if a reader uses an older state with chunks that a longer header would overwrite, or for a new metalayer with
+// an empty name, and ErrTooLarge if the metalayers do not fit the format.
 func (b *Batch) SetMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setMeta(name, content) })
 }
@@ -121,6 +121,8 @@ func (b *Batch) setMeta(name string, content []byte) error {
 		layers[i].Content = slices.Clone(content)
 	case chunks:
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("cannot be added to a frame with chunks: %w", ErrParam))
+	case name == "":
+		return b.f.wrap("metalayer", -1, errNoName())
 	default:
 		layers = append(layers, meta.Layer{Name: name, Content: slices.Clone(content)})
 	}
@@ -129,6 +131,11 @@ func (b *Batch) setMeta(name string, content []byte) error {
 	}
 	s.noteLayer(false, name, content)
 	return nil
+}
+
+// errNoName returns the error for a new metalayer with an empty name. Frames of C-Blosc2 may have one.
+func errNoName() error {
+	return fmt.Errorf("name %q, want 1 to %d bytes: %w", "", meta.MaxNameLen, ErrParam)
 }
 
 // setLayers sets the metalayers and the length of the header.
@@ -146,7 +153,8 @@ func (b *Batch) setLayers(layers []meta.Layer) error {
 
 // SetVLMeta adds or replaces a variable-length metalayer, compressed. By python-blosc2's convention content is a
 // MessagePack value: see meta.Marshal. Other libraries write at most 16 of these metalayers. Errors are ErrTooLarge,
-// and ErrParam for "b2crc32c" and "b2blocks": see SetChecksums and CreateOptions.BlockTable.
+// ErrParam for "b2crc32c" and "b2blocks" (see SetChecksums and CreateOptions.BlockTable), and ErrParam for a new
+// metalayer with an empty name.
 func (b *Batch) SetVLMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setVLMeta(name, content) })
 }
@@ -169,6 +177,8 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 	layers := slices.Clone(b.next.vlmeta)
 	if i := findLayer(layers, name); i >= 0 {
 		layers[i].Content = c
+	} else if name == "" {
+		return b.f.wrap("variable-length metalayer", -1, errNoName())
 	} else {
 		layers = append(layers, meta.Layer{Name: name, Content: c})
 	}

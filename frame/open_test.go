@@ -435,3 +435,54 @@ func TestMmapClose(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptyNames edits, saves, compacts, copies and salvages a frame that has metalayers with an empty name, which
+// C-Blosc2 writes.
+func TestEmptyNames(t *testing.T) {
+	ctx := t.Context()
+	f, err := Create(ctx, "", &CreateOptions{Meta: []meta.Layer{{Name: "", Content: []byte("m")}}, VLMeta: []meta.Layer{{Name: "v", Content: []byte("v")}}})
+	must(t, err)
+	s := f.snap.Load().successor()
+	s.vlmeta[0].Name = ""
+	b, err := appendTo(f, nil)
+	must(t, err)
+	trailer, err := meta.AppendTrailer(nil, s.vlmeta)
+	must(t, err)
+	b = append(b[:s.frameLen-int64(s.trailerLen)], trailer...)
+	s.frameLen = int64(len(b))
+	head, err := appendHeader(s)
+	must(t, err)
+	copy(b, head)
+	name := filepath.Join(t.TempDir(), "a")
+	must(t, os.WriteFile(name, b, 0o666))
+	f, err = Edit(ctx, name, nil)
+	must(t, err)
+	defer f.Close()
+	must(t, f.Append(ctx, make([]byte, 64)))
+	must(t, one(f).SetMeta("", []byte("M")))
+	must(t, one(f).SetVLMeta("", []byte("V")))
+	must(t, f.Compact(ctx))
+	c, err := Copy(ctx, "", f, nil)
+	must(t, err)
+	saved, err := appendTo(f, nil)
+	must(t, err)
+	again, err := OpenBytes(saved, nil)
+	must(t, err)
+	salvaged, _, err := Salvage(ctx, "", name, func(err error) { t.Error(err) }, nil)
+	must(t, err)
+	for i, f := range []*Frame{f, c, again, salvaged} {
+		m := f.Meta()
+		v, err := f.VLMeta("")
+		if len(m) != 1 || m[0].Name != "" || string(m[0].Content) != "M" || string(v) != "V" || err != nil || f.NumChunks() != 1 {
+			t.Errorf("frame %d: metalayers %q, %q, %d chunks, error %v", i, m, v, f.NumChunks(), err)
+		}
+	}
+	// No call adds such a metalayer to a frame without one.
+	f, err = Create(ctx, "", nil)
+	must(t, err)
+	for _, err := range []error{one(f).SetMeta("", nil), one(f).SetVLMeta("", nil)} {
+		if !errors.Is(err, ErrParam) {
+			t.Errorf("error %v, want %v", err, ErrParam)
+		}
+	}
+}

@@ -203,7 +203,7 @@ func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error))
 
 // writable reports whether a metalayer with this name can be written after others.
 func writable(name string, layers []meta.Layer) bool {
-	return len(name) > 0 && len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0
+	return len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0
 }
 
 // fittingLayers returns the metalayers, without the description of an array that the chunks do not match.

@@ -31,15 +31,15 @@ const (
 // Marshal), except for "b2nd" and "caterva" (see Array). In a trailer the content is one Blosc2 chunk that holds the
 // MessagePack.
 type Layer struct {
-	Name    string // 1 to 31 bytes of any value
+	Name    string // up to 31 bytes of any value; C-Blosc2 also writes empty names
 	Content []byte
 }
 
 // AppendHeader appends the metalayer section to a frame header and returns the extended slice. header must start at the
 // start of the frame, because the offsets in the section are relative to it. Usually it holds the 87 bytes of the fixed
 // part. The caller must set the field header_len in that part. The error wraps ErrTooLarge if there are more than
-// MaxLayers metalayers or if header_len cannot hold the size, and ErrParam of package frame if a name is empty, too
-// long or repeated. After an error AppendHeader returns header unchanged.
+// MaxLayers metalayers or if header_len cannot hold the size, and ErrParam of package frame if a name is too long or
+// repeated. After an error AppendHeader returns header unchanged.
 func AppendHeader(header []byte, layers []Layer) ([]byte, error) {
 	size, err := sectionSize("header", layers, MaxLayers, len(header))
 	if err != nil {
@@ -76,7 +76,7 @@ func sectionSize(where string, layers []Layer, most, extra int) (int, error) {
 	seen := make(map[string]bool, len(layers))
 	size := int64(emptySection)
 	for _, l := range layers {
-		if len(l.Name) < 1 || len(l.Name) > MaxNameLen {
+		if len(l.Name) > MaxNameLen {
 			return 0, fmt.Errorf("meta: %s: metalayer name %q, want 1 to %d bytes: %w", where, l.Name, MaxNameLen, errs.ErrParam)
 		}
 		if seen[l.Name] {

@@ -157,7 +157,7 @@ func TestWriteLimits(t *testing.T) {
 		{"a name of one byte", []Layer{{Name: "\x00"}}, nil},
 		{"a name of 31 bytes of any value", []Layer{{Name: strings.Repeat("\xff", 31)}}, nil},
 		{"a name of 32 bytes", []Layer{{Name: strings.Repeat("n", 32)}}, errs.ErrParam},
-		{"no name", []Layer{{Name: ""}}, errs.ErrParam},
+		{"an empty name", []Layer{{Name: "", Content: []byte{1}}, {Name: "a"}}, nil},
 		{"a name twice", []Layer{{Name: "a"}, {Name: "b"}, {Name: "a"}}, errs.ErrParam},
 	} {
 		fixed := bytes.Repeat([]byte{0xee}, sectionStart)

@@ -421,7 +421,7 @@ func TestCopyOfOneState(t *testing.T) {
 	for _, n := range []int64{1, 5, 11, 12, 13, 40} {
 		for _, o := range []*CreateOptions{nil, {Chunks: []int64{3}}, {Level: 1}} {
 			a, err := Create(ctx, "", []int64{12}, make([]int64, 12), &CreateOptions{
-				Chunks: []int64{4}, Blocks: []int64{2}, Meta: []meta.Layer{{Name: "units", Content: []byte("\xa1m")}},
+				Chunks: []int64{4}, Blocks: []int64{2}, Meta: []meta.Layer{{Name: "units", Content: []byte("\xa1m")}, {Name: ""}},
 			})
 			must(t, err)
 			must(t, Fill(ctx, a, 12))
