@@ -82,3 +82,6 @@ func (e *Error) Unwrap() error { return e.Err }
 func corrupt(format string, args ...any) error {
 	return fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)
 }
+
+// chunkFileName returns the name of a chunk file of a sparse frame.
+func chunkFileName(n int64) string { return fmt.Sprintf("%08X.chunk", n) }

@@ -59,8 +59,6 @@ type sparse struct {
 // fileExtent is the extent of a chunk file: its number.
 func fileExtent(id int64) storage.Extent { return storage.Extent{Off: id, End: id} }
 
-func chunkFileName(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
-
 // chunkNumber returns the number of a chunk file. Other names have no number.
 func chunkNumber(name string) (int64, bool) {
 	digits, ok := strings.CutSuffix(name, ".chunk")
