@@ -228,26 +228,3 @@ func TestOutputNames(t *testing.T) {
 	must(t, "", "copy", "-sparse", a, out)
 	must(t, "", "verify", out)
 }
-
-// TestOutputInSource expects that no verb writes to the directory of the frame that it reads, also not by a link.
-func TestOutputInSource(t *testing.T) {
-	a, path := newArray(t), copyTree(t, storesDir+"tree.b2d")
-	t.Chdir(t.TempDir())
-	must(t, "", "copy", "-sparse", a, "sp")
-	if err := os.Symlink("sp", "link"); err != nil {
-		t.Fatal(err)
-	}
-	before, want := names(t, "sp"), must(t, "", "dump", "sp")
-	for _, name := range []string{"chunks.b2frame", "00000000.chunk", "new"} {
-		for _, out := range []string{filepath.Join("sp", name), filepath.Join("link", name)} {
-			for _, args := range [][]string{{"plot", "-svg"}, {"copy"}, {"repair"}} {
-				fails(t, 1, " is in the directory sp", "", append(args, "-overwrite", "sp", out)...)
-			}
-		}
-	}
-	if after := names(t, "sp"); !slices.Equal(after, before) || must(t, "", "dump", "sp") != want {
-		t.Errorf("%v, want %v", after, before)
-	}
-	must(t, "", "copy", path+"/img/level2", path+"/img.b2nd")
-	must(t, "", "copy", path+"/img", path+"/img/new.b2nd") // below a leaf
-}
