@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -118,73 +117,6 @@ func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
 		}
 	}
 	return c
-}
-
-// ChunkInfo describes chunk i. It reads the header of the chunk and decodes nothing. A loop over the chunks of a frame
-// from a [Source] reads headers ahead. Errors are ErrBounds, ErrCorrupt and errors.ErrUnsupported.
-func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
-	ctx = task.Context(ctx)
-	s, err := f.acquire(ctx)
-	if err != nil {
-		return ChunkInfo{}, err
-	}
-	defer f.release(s, &err)
-	if err := f.checkBounds(s, i); err != nil {
-		return ChunkInfo{}, err
-	}
-	h, err := f.headerNext(ctx, s, i)
-	if err != nil {
-		return ChunkInfo{}, err
-	}
-	return s.describe(i, h), nil
-}
-
-// headerNext is chunkHeader. It reads headers ahead if calls ask for chunks one after the other.
-func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
-	if s.draft || storage.Ranges(s.src) == nil {
-		return f.chunkHeader(storage.Bind(ctx, s.src), s, i)
-	}
-	h, n, err := s.headers.Take(ctx, i, min(windowChunks, s.index.n-i))
-	if err != nil || n == 0 {
-		return h, err
-	}
-	if n > 1 {
-		defer s.headers.End()
-	}
-	chunks := f.chunkReader(ctx, s)
-	chunks.pass = f.newPass(ctx, s, visitChunks(i, i+n))
-	chunks.pass.p.headers = readHeaders
-	defer chunks.stop()
-	h, err = chunks.header(i)
-	for k := i + 1; k < i+n && err == nil; k++ {
-		next, err := chunks.header(k)
-		if err != nil {
-			break // the call for that chunk returns the error
-		}
-		s.headers.Put(k, next)
-	}
-	return h, err
-}
-
-// chunkInfo is ChunkInfo for a state. pass has the bytes of the chunk, or is nil.
-func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, pass *chunkPass, i int) (ChunkInfo, error) {
-	if err := f.checkBounds(s, i); err != nil {
-		return ChunkInfo{}, err
-	}
-	from := storage.Bind(ctx, s.src)
-	if pass != nil {
-		if a := pass.find(ctx, from, i, false); a != nil {
-			if err := a.wait(ctx); err != nil {
-				return ChunkInfo{}, err
-			}
-			from = a
-		}
-	}
-	h, err := f.chunkHeader(from, s, i)
-	if err != nil {
-		return ChunkInfo{}, err
-	}
-	return s.describe(i, h), nil
 }
 
 // chunkHeader reads the header of chunk i, or makes the header of a special entry. from reads the bytes of s.

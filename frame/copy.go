@@ -4,11 +4,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -125,6 +128,131 @@ func (f *Frame) copyTuned(ctx context.Context, s *snapshot, b *Batch) error {
 		}
 	}
 	return nil
+}
+
+// Verify decodes all chunks and metalayers, and checks that the parts of the frame are consistent and match their
+// checksums. It calls report for each fault, with its location, and continues. It returns early only if report returns
+// an error, ctx is done, or chunks overlap. A frame whose data is elsewhere (see the package comment) is reported once,
+// as errors.ErrUnsupported.
+//
+// With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading. It
+// returns ErrChanged if another process may have caused the faults, because it has edited or replaced the frame since.
+func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error) {
+	ctx = task.Context(ctx)
+	if report == nil {
+		report = func(err error) error { return err }
+	}
+	s, err := f.acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer f.release(s, &err)
+	var fault error // that was reported last
+	all := report
+	report = func(err error) error {
+		fault = err
+		return all(err)
+	}
+	defer func() {
+		if err == nil && fault != nil && f.edited(s, fault) {
+			err = f.errEdited(fault)
+		}
+	}()
+	if err := f.checkOpen(s, report); err != nil {
+		return err
+	}
+	if err := f.checkLayers(s, true, report); err != nil {
+		return err
+	}
+	for _, l := range s.vlmeta {
+		if _, err := f.vlContent(l); err != nil {
+			if err := report(err); err != nil {
+				return err
+			}
+		}
+	}
+	if err := cmp.Or(f.checkAllFetched(s), s.hidden); err != nil {
+		if err := report(err); err != nil {
+			return err
+		}
+	}
+	total, intact := int64(0), true
+	chunks := f.distinctChunks(ctx, s)
+	chunks.blockSize = blockBytes(s)
+	chunks.readAhead(readChunks)
+	defer chunks.stop()
+	for i := 0; i < s.index.n; i++ {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if s.index.list == nil && i == 1 {
+			i = s.index.n - 1 // all chunks in between are like the first
+		}
+		n, last, err := chunks.verify(i)
+		if err != nil && f.isClosed() {
+			return err
+		}
+		if canceled := ctx.Err(); err != nil && canceled != nil { // no fault of the chunk
+			return canceled
+		}
+		if err != nil {
+			intact = false
+			if err := report(err); err != nil || last {
+				return err
+			}
+		}
+		total += n
+	}
+	if intact && total != s.nbytes && s.chunkSize <= 0 {
+		return report(f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, total)))
+	}
+	return nil
+}
+
+// verifyChunk decodes chunk i block by block and returns its header. from reads the bytes of s.
+func (f *Frame) verifyChunk(from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
+	special, err := s.index.at(i).special()
+	if err != nil {
+		return coder.Header{}, f.chunkError(s, i, err)
+	}
+	if special != chunk.Regular {
+		return f.chunkHeader(from, s, i)
+	}
+	var h coder.Header
+	err = f.withWorker(func(w *worker) (err error) {
+		h, err = f.verifyBlocks(from, s, w, i)
+		return err
+	})
+	return h, err
+}
+
+// verifyBlocks is verifyChunk for a chunk that is stored.
+func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_ coder.Header, err error) {
+	if m, ok := s.src.(*storage.Mapped); ok {
+		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
+	}
+	var r coder.Reader
+	c, err := f.openChunk(s, from, w, &r, i, 1)
+	if err != nil {
+		return coder.Header{}, err
+	}
+	defer closeSource(c)
+	if err := f.checkChecksum(s, i, r.Raw()); err != nil {
+		return *r.Header(), err
+	}
+	for k := range r.NumBlocks() {
+		n := r.BlockLen(k)
+		if special, _ := r.Special(); special != chunk.Regular {
+			break
+		}
+		if err := f.CheckAlloc(int64(n)); err != nil {
+			return *r.Header(), f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
+		}
+		if err := w.DecodeBlock(w.memory(n), &r, k); err != nil {
+			return *r.Header(), f.chunkError(s, i, err)
+		}
+	}
+	return *r.Header(), nil
 }
 
 // takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums and the block table,

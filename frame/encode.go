@@ -455,23 +455,3 @@ func (e *encoding) recycle(j *encodeJob) {
 	j.close = nil
 	e.idle = append(e.idle, j)
 }
-
-// sizeEstimate predicts the stored size of the chunks of an Encode, in bytes.
-type sizeEstimate struct {
-	all             int64 // size of their content; 0 = unknown
-	stored, content int64 // of the chunks so far
-}
-
-// add counts a chunk.
-func (e *sizeEstimate) add(stored, content int) {
-	e.stored += int64(stored)
-	e.content += int64(content)
-}
-
-// left returns the predicted size of the chunks that follow.
-func (e *sizeEstimate) left() int64 {
-	if e.content == 0 || e.content >= e.all {
-		return 0
-	}
-	return int64(float64(e.stored) / float64(e.content) * float64(e.all-e.content) * 17 / 16)
-}

@@ -202,7 +202,7 @@ type chunkState struct {
 }
 
 // fault adds the chunk file to an error.
-func (r *Regions) fault(i int, err error) error { return r.f.chunkErrorAt(i, int64(i), err) }
+func (r *Regions) fault(i int, err error) error { return r.f.chunkFileError(i, int64(i), err) }
 
 // examine reads the header in the file of chunk i. It returns ErrCorrupt if the file does not hold a chunk of the size
 // of chunk i.

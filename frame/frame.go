@@ -124,20 +124,24 @@ func (f *Frame) wrap(part string, off int64, err error) error {
 
 // chunkError adds the chunk to an error.
 func (f *Frame) chunkError(s *snapshot, i int, err error) error {
-	off := int64(-1)
-	if e := s.index.at(i); e >= 0 {
-		off = int64(e)
-		if !s.sparse {
-			off += int64(s.headerLen)
-		}
+	switch e := s.index.at(i); {
+	case e < 0:
+		return f.chunkErrorAt(i, -1, err)
+	case s.sparse:
+		return f.chunkFileError(i, int64(e), err)
+	default:
+		return f.chunkErrorAt(i, int64(s.headerLen)+int64(e), err)
 	}
-	return f.chunkErrorAt(i, off, err)
 }
 
-// chunkErrorAt adds a chunk to an error. off is the offset of the chunk or the number of its file, or -1.
+// chunkErrorAt adds a chunk to an error. off is its offset in a contiguous frame, or -1.
 func (f *Frame) chunkErrorAt(i int, off int64, err error) error {
-	_, contiguous := f.store.(*contiguous)
-	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err, file: !contiguous}
+	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
+}
+
+// chunkFileError adds a chunk of a sparse frame and its file to an error.
+func (f *Frame) chunkFileError(i int, number int64, err error) error {
+	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: number, Err: err, file: true}
 }
 
 // checkBounds returns ErrBounds if s has no chunk i.

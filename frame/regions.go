@@ -55,32 +55,6 @@ type Regions struct {
 	final   *snapshot // the finished frame, if it is known to be finished
 }
 
-// Objects is a place for the objects of a frame in an object store: see [Regions]. Names have no slashes. Usually they
-// are keys below a prefix, as in package cloud. Several goroutines call its methods at the same time.
-//
-// An object appears completely or not at all, and Put replaces it in one step. Get and List see what was put and
-// removed before, also by other processes.
-type Objects interface {
-	// Put writes an object. If the object exists and replace is not set, Put returns an error that wraps fs.ErrExist.
-	// It does not retain data. If the store cannot compare and write in one step, Put may replace an object that
-	// appears during the call.
-	Put(ctx context.Context, name string, data []byte, replace bool) error
-	// Get returns the first n bytes of an object, or all if it has fewer, and its size. The error wraps fs.ErrNotExist
-	// if there is no object.
-	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
-	// List ranges over the names of all objects, in any order. The first error ends the loop.
-	List(ctx context.Context) iter.Seq2[string, error]
-	// Remove removes an object. The error wraps fs.ErrNotExist if there is no object.
-	Remove(ctx context.Context, name string) error
-}
-
-// regionFiles are the files of Regions in a directory or in Objects, except for writing.
-type regionFiles interface {
-	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
-	List(ctx context.Context) iter.Seq2[string, error]
-	Remove(ctx context.Context, name string) error
-}
-
 // CreateRegions lays out a frame of nbytes in chunks of o.ChunkSize, in a new directory. If an unfinished frame with
 // the same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise it
 // returns fs.ErrExist for an existing name. With o.Overwrite, CreateRegions replaces an existing frame, even an

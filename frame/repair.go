@@ -317,7 +317,11 @@ func (sv *salvager) matchChecksums(list []entry, bad []int, candidates []candida
 
 // entryFor returns the entry of a candidate that becomes chunk i, and reports the change.
 func (sv *salvager) entryFor(i int, p *candidate) entry {
-	sv.report(sv.f.chunkErrorAt(i, p.at, corrupt("a wrong index entry; the chunk here takes its place")))
+	at := sv.f.chunkErrorAt
+	if sv.s.sparse {
+		at = sv.f.chunkFileError
+	}
+	sv.report(at(i, p.at, corrupt("a wrong index entry; the chunk here takes its place")))
 	return entry(p.at - sv.base())
 }
 

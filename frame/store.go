@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"iter"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -150,4 +151,50 @@ func (r *reopened) close(adopted bool) {
 	default:
 		r.segment.Close()
 	}
+}
+
+// sizeEstimate predicts the stored size of the chunks of an Encode, in bytes.
+type sizeEstimate struct {
+	all             int64 // size of their content; 0 = unknown
+	stored, content int64 // of the chunks so far
+}
+
+// add counts a chunk.
+func (e *sizeEstimate) add(stored, content int) {
+	e.stored += int64(stored)
+	e.content += int64(content)
+}
+
+// left returns the predicted size of the chunks that follow.
+func (e *sizeEstimate) left() int64 {
+	if e.content == 0 || e.content >= e.all {
+		return 0
+	}
+	return int64(float64(e.stored) / float64(e.content) * float64(e.all-e.content) * 17 / 16)
+}
+
+// Objects is a place for the objects of a frame in an object store: see [Regions]. Names have no slashes. Usually they
+// are keys below a prefix, as in package cloud. Several goroutines call its methods at the same time.
+//
+// An object appears completely or not at all, and Put replaces it in one step. Get and List see what was put and
+// removed before, also by other processes.
+type Objects interface {
+	// Put writes an object. If the object exists and replace is not set, Put returns an error that wraps fs.ErrExist.
+	// It does not retain data. If the store cannot compare and write in one step, Put may replace an object that
+	// appears during the call.
+	Put(ctx context.Context, name string, data []byte, replace bool) error
+	// Get returns the first n bytes of an object, or all if it has fewer, and its size. The error wraps fs.ErrNotExist
+	// if there is no object.
+	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
+	// List ranges over the names of all objects, in any order. The first error ends the loop.
+	List(ctx context.Context) iter.Seq2[string, error]
+	// Remove removes an object. The error wraps fs.ErrNotExist if there is no object.
+	Remove(ctx context.Context, name string) error
+}
+
+// regionFiles are the files of Regions in a directory or in Objects, except for writing.
+type regionFiles interface {
+	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
+	List(ctx context.Context) iter.Seq2[string, error]
+	Remove(ctx context.Context, name string) error
 }
