@@ -475,7 +475,8 @@ func TestUnwritableFilters(t *testing.T) {
 	}
 }
 
-// TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed. The
+// TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed.
+// The
 
 // TestMemoryRace reads and writes a Memory at the same time.
 func TestMemoryRace(t *testing.T) {
@@ -526,7 +527,8 @@ func (s *failingSync) Sync() error {
 	return nil
 }
 
-// TestRawNaNs adds a chunk of NaNs whose items have another size than those of the frame: the index cannot represent it.
+// TestRawNaNs adds a chunk of NaNs whose items have another size than those of the frame: the index cannot represent
+// it.
 func TestRawNaNs(t *testing.T) {
 	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: 4}})
 	must(t, err)
@@ -540,7 +542,8 @@ func TestRawNaNs(t *testing.T) {
 	}
 }
 
-// TestUpdateDamaged replaces a chunk whose header is damaged, or whose file is missing, and edits more in the same batch.
+// TestUpdateDamaged replaces a chunk whose header is damaged, or whose file is missing, and edits more in the same
+// batch.
 func TestUpdateDamaged(t *testing.T) {
 	for _, sparse := range []bool{false, true} {
 		ctx, name := t.Context(), filepath.Join(t.TempDir(), "x.b2frame")

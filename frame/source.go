@@ -105,7 +105,8 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 	return src, nil
 }
 
-// evidence reads at most 64 files, one after the other, for at most ten seconds, and none after one that cannot be read.
+// evidence reads at most 64 files, one after the other, for at most ten seconds, and none after one that cannot be
+// read.
 func (d *sourceFiles) evidence(s *snapshot, enough int64) int64 {
 	const most, mostFiles, mostTime = 1 << 20, 64, 10 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)

@@ -95,11 +95,11 @@ type View interface {
 	// ChunkInfo describes chunk i. See frame.Frame.ChunkInfo.
 	ChunkInfo(ctx context.Context, i int) (ChunkInfo, error)
 	// ChunkInfos returns a function like ChunkInfo. From a source far away, it reads ahead the headers of the chunks
-	// that ahead returns. Neither the numbers passed to next nor those of ahead may decrease. The caller must call stop.
-	// Only one goroutine may call next and stop. They call ahead.
+	// that ahead returns. Neither the numbers passed to next nor those of ahead may decrease. The caller must call
+	// stop. Only one goroutine may call next and stop. They call ahead.
 	ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
-	// Ahead returns a view for several calls of Decode, and for ChunkInfo of chunks that they will need. next visits the
-	// chunks of their plans, in the same order. From a source far away, the bytes for later calls are read while
+	// Ahead returns a view for several calls of Decode, and for ChunkInfo of chunks that they will need. next visits
+	// the chunks of their plans, in the same order. From a source far away, the bytes for later calls are read while
 	// earlier calls decode, and between them. Several calls may run at the same time if they begin in about that order.
 	// The context is that of the calls. The caller must call stop after the last call. Until then next may be called,
 	// by one goroutine at a time. The caller releases the view of which Ahead was called, not the new one.
