@@ -4,7 +4,7 @@ import "github.com/goblosc/blosc2/internal/coder"
 
 // Sizes and limits of the format, in bytes.
 const (
-	MaxOverhead  = coder.MaxOverhead  // a chunk is at most this much larger than its data, except chunks of EncodeBlocks
+	MaxOverhead  = coder.MaxOverhead  // a chunk is at most this much larger than its data, except by EncodeBlocks
 	MaxBytes     = coder.MaxBytes     // largest decoded chunk
 	MaxBlockSize = coder.MaxBlockSize // largest decoded block; also the largest item size of a frame
 )

@@ -132,8 +132,8 @@ func runTally[S scalar, T Real](j *reduction, widen func(S) T) error {
 	return nil
 }
 
-// quantilePosition returns where a quantile is among n sorted items. The conversion keeps the product from being fused with what
-// follows, which some CPUs do.
+// quantilePosition returns where a quantile is among n sorted items. The conversion keeps the product from being fused
+// with what follows, which some CPUs do.
 func quantilePosition(q float64, n int64) float64 { return float64(q * float64(n-1)) }
 
 // defined reports whether the quantiles are numbers.

@@ -404,7 +404,7 @@ func TestCopyNumbers(t *testing.T) {
 	}
 }
 
-// editedReader is a Reader that edits its array whenever its options are asked for, in the middle of a call that copies.
+// editedReader is a Reader that edits its array whenever its options are asked for, in the middle of a copy.
 type editedReader struct {
 	*Array
 	edit func()

@@ -23,7 +23,7 @@ const (
 	maxSlice  = 8 << 20 // bytes of a slice
 )
 
-// decoders limits the uploads that are decoded at a time, as MaxBytes applies to each call.
+// decoders limits the number of uploads that are decoded at the same time, because MaxBytes applies to each call.
 var decoders = make(chan struct{}, 8)
 
 // handle serves POST /slice?sel=SELECTION. The body is a .b2nd file.
