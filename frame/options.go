@@ -19,7 +19,7 @@ type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
 	Goal      chunk.Goal   // chooses codec and filters of new chunks by their data; 0 = those of Params. See chunk.Goal
 	ChunkSize int          // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
-	Meta      []meta.Layer // metalayers: fixed names and lengths; nil = none
+	Meta      []meta.Layer // metalayers: fixed names, which may be empty, and lengths; nil = none
 	VLMeta    []meta.Layer // variable-length metalayers, not compressed; nil = none
 	Checksums bool         // keep a CRC-32C of each chunk, the index and the metalayers
 

@@ -129,7 +129,7 @@ func tableCalls(t *testing.T) []oddCall {
 				Y int `b2:"yy"`
 			}](ctx, tab, 0, 1))
 		}},
-		{"Find op 99", table.ErrType, func() error { return second(table.Find(ctx, x, table.Op(99), int64(1))) }},
+		{"Find op 99", frame.ErrParam, func() error { return second(table.Find(ctx, x, table.Op(99), int64(1))) }},
 		{"Find text in numbers", errAny, func() error { return second(table.Find(ctx, x, table.Equal, "a")) }},
 		{"Find numbers in text", errAny, func() error { return second(table.Find(ctx, v, table.Equal, 1.5)) }},
 	}

@@ -94,7 +94,7 @@ func TestReadNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Read(context.Background(), name, bytes.NewReader(append(file, "abcdef"...)), nil)
-		if !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; set Overwrite to replace it") {
+		if !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "; open it with Edit, or set Overwrite to replace it") {
 			t.Errorf("Fortran order %v: %v", fortran, err)
 		}
 		dir := filepath.Join(filepath.Dir(name), "none")

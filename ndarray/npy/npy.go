@@ -103,7 +103,7 @@ func resolve(ctx context.Context, name string, h Header, o *ndarray.CreateOption
 	}
 	if name != "" && !to.Overwrite {
 		if _, err := os.Lstat(strings.TrimPrefix(name, "file://")); err == nil {
-			return nil, fmt.Errorf("npy: %s: %w", name, errs.SetOverwrite(errs.ErrExist))
+			return nil, fmt.Errorf("npy: %s: %w", name, errs.EditOrOverwrite(errs.ErrExist))
 		}
 	}
 	to.Codec, to.CodecMeta, to.Level, to.Filters, to.Split, to.Dict = all.Codec, all.CodecMeta, all.Level, all.Filters, all.Split, all.Dict
