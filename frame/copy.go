@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"runtime/debug"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
@@ -70,7 +71,7 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 // copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. The codec and the
 // filters in the header need not be available.
 func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
-	to.Params, to.Meta = chunk.Params{TypeSize: int(s.typeSize)}, s.meta
+	to.Params, to.Meta, to.copied = chunk.Params{TypeSize: int(s.typeSize)}, s.meta, true
 	to.Checksums = to.Checksums || s.checksums != nil
 	to.BlockTable = to.BlockTable || s.info().BlockTable
 	return CreateFunc(ctx, name, func(b *Batch) error {
@@ -253,6 +254,18 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 		}
 	}
 	return *r.Header(), nil
+}
+
+// takeMeta adds metalayers of another frame to a new frame without chunks. One of them may have an empty name.
+func (b *Batch) takeMeta(layers []meta.Layer) error {
+	if err := b.setLayers(slices.Concat(b.next.meta, layers)); err != nil {
+		return err
+	}
+	for _, l := range layers {
+		b.next.noteLayer(false, l.Name, l.Content)
+	}
+	b.next.area = int64(b.next.headerLen)
+	return nil
 }
 
 // takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums and the block table,

@@ -95,8 +95,8 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 
 // SetMeta adds or replaces a metalayer. If the frame has chunks, in the batch or in the state before it, SetMeta can
 // only replace an existing metalayer with content of the same length. Otherwise it returns ErrParam. It also returns
-// ErrParam if a reader uses an older state with chunks that a longer header would overwrite, or for a new metalayer
-// with an empty name, and ErrTooLarge if the metalayers do not fit the format.
+// ErrParam if a reader uses an older state with chunks that a longer header would overwrite, and for a new metalayer
+// with an empty name. It returns ErrTooLarge if the metalayers do not fit the format.
 func (b *Batch) SetMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setMeta(name, content) })
 }

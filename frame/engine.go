@@ -167,6 +167,8 @@ func (e *engineBatch) CopyChunks(ctx context.Context, v engine.View) error {
 	return b.fail(s.f.afterRead(s, s.f.copyChunks(task.Context(ctx), s, b)))
 }
 
+func (e *engineBatch) CopyMeta(layers []meta.Layer) error { return (*Batch)(e).takeMeta(layers) }
+
 func (e *engineBatch) CopyVLMeta(v engine.View) error {
 	b := (*Batch)(e)
 	if b.done {

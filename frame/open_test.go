@@ -440,7 +440,7 @@ func TestMmapClose(t *testing.T) {
 // C-Blosc2 writes.
 func TestEmptyNames(t *testing.T) {
 	ctx := t.Context()
-	f, err := Create(ctx, "", &CreateOptions{Meta: []meta.Layer{{Name: "", Content: []byte("m")}}, VLMeta: []meta.Layer{{Name: "v", Content: []byte("v")}}})
+	f, err := Create(ctx, "", &CreateOptions{copied: true, Meta: []meta.Layer{{Name: "", Content: []byte("m")}}, VLMeta: []meta.Layer{{Name: "v", Content: []byte("v")}}})
 	must(t, err)
 	s := f.snap.Load().successor()
 	s.vlmeta[0].Name = ""

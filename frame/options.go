@@ -19,7 +19,7 @@ type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
 	Goal      chunk.Goal   // chooses codec and filters of new chunks by their data; 0 = those of Params. See chunk.Goal
 	ChunkSize int          // decoded size of all chunks but the last, in bytes; 0 = that of the first chunk appended
-	Meta      []meta.Layer // metalayers: fixed names, which may be empty, and lengths; nil = none
+	Meta      []meta.Layer // metalayers: fixed names and lengths; nil = none
 	VLMeta    []meta.Layer // variable-length metalayers, not compressed; nil = none
 	Checksums bool         // keep a CRC-32C of each chunk, the index and the metalayers
 
@@ -51,6 +51,7 @@ type CreateOptions struct {
 	Postfilter func(dst, src []byte, b chunk.BlockInfo) error
 
 	regions bool           // the call is CreateRegions
+	copied  bool           // Meta is of another frame, which may have an empty name
 	sys     storage.System // nil = the operating system
 }
 
@@ -199,6 +200,7 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		{"Objects", o.Objects != nil && name != "", "is in place of a name"},
 		{"Sparse", o.Sparse && name == "" && o.Objects == nil, "needs the name of a directory"},
 		{"Locking", o.Locking && name == "", "needs the name of a file or directory"},
+		{"Meta", !o.copied && findLayer(o.Meta, "") >= 0, "has a metalayer without a name"},
 		{"VLMeta", repeatsName(o.VLMeta), "has two metalayers of one name"},
 		{"Goal", o.Goal.Check() != nil, "is not a goal"},
 		{"Goal", o.Goal != 0 && compresses(o.Params), "is in place of codec, level, filters, split mode and dictionaries"},

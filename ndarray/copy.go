@@ -26,7 +26,11 @@ func (a *Array) CreateOptions() *CreateOptions {
 		Concurrency: a.opts.Concurrency, Codecs: slices.Clone(a.opts.Codecs), UserFilters: slices.Clone(a.opts.UserFilters),
 	}
 	o.setParams(info.Params)
-	o.Meta = a.copiedMeta(a.f.Meta())
+	for _, l := range a.copiedMeta(a.f.Meta()) {
+		if l.Name != "" { // only a copy may have it
+			o.Meta = append(o.Meta, l)
+		}
+	}
 	return o
 }
 
@@ -65,8 +69,9 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		return nil, paramError("CreateOptions.MaxMemory is negative")
 	}
 	_, view := r.source()
+	var layers []meta.Layer
 	if to.Meta == nil && view == nil {
-		to.Meta = h.a.copiedMeta(h.v.Meta())
+		layers = h.a.copiedMeta(h.v.Meta())
 	}
 	var buf grid.Dims
 	l, err := h.layout(ctx, name, h.m.Shape(&buf), to) // r may have a newer shape
@@ -74,6 +79,9 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		return nil, err
 	}
 	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
+		if err := b.Engine().CopyMeta(layers); err != nil {
+			return err
+		}
 		if view == nil && to.Attrs == nil {
 			if err := b.Engine().CopyVLMeta(h.v); err != nil {
 				return err

@@ -421,7 +421,7 @@ func TestCopyOfOneState(t *testing.T) {
 	for _, n := range []int64{1, 5, 11, 12, 13, 40} {
 		for _, o := range []*CreateOptions{nil, {Chunks: []int64{3}}, {Level: 1}} {
 			a, err := Create(ctx, "", []int64{12}, make([]int64, 12), &CreateOptions{
-				Chunks: []int64{4}, Blocks: []int64{2}, Meta: []meta.Layer{{Name: "units", Content: []byte("\xa1m")}, {Name: ""}},
+				Chunks: []int64{4}, Blocks: []int64{2}, Meta: []meta.Layer{{Name: "units", Content: []byte("\xa1m")}},
 			})
 			must(t, err)
 			must(t, Fill(ctx, a, 12))
@@ -444,6 +444,28 @@ func TestCopyOfOneState(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCopyEmptyName copies an array with a metalayer that has an empty name, which C-Blosc2 writes.
+func TestCopyEmptyName(t *testing.T) {
+	l, err := newLayout(ctx, "", []int64{3}, "<i4", nil)
+	must(t, err)
+	a, err := l.create(ctx, "", func(b *frame.Batch) error {
+		must(t, b.Engine().CopyMeta([]meta.Layer{{Name: "", Content: []byte("m")}}))
+		return b.Append(ctx, make([]byte, l.geo.ChunkBytes))
+	})
+	must(t, err)
+	for _, o := range []*CreateOptions{nil, {Chunks: []int64{2}}, {Checksums: true}} {
+		c, err := Copy(ctx, "", a, o)
+		must(t, err)
+		if m := c.Frame().Meta(); len(m) != 2 || m[1].Name != "" || string(m[1].Content) != "m" {
+			t.Errorf("copy has metalayers %q", m)
+		}
+		must(t, c.Verify(ctx, nil))
+	}
+	z, err := Zeros(ctx, "", []int64{3}, "<i4", a.CreateOptions())
+	must(t, err)
+	must(t, Fill(ctx, z, 1))
 }
 
 // TestCreateChecksChunks creates an array with too few chunks. It must not replace the array of that name.

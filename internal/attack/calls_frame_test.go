@@ -56,7 +56,7 @@ func frameCalls(t *testing.T) []oddCall {
 		{"Level 10", frame.ErrParam, with(&frame.CreateOptions{Params: chunk.Params{Level: 10}})},
 		{"Codec 31", frame.ErrParam, with(&frame.CreateOptions{Params: chunk.Params{Codec: 31}})},
 		{"Concurrency -1", frame.ErrParam, with(&frame.CreateOptions{Concurrency: -1})},
-		{"Meta without name", nil, with(&frame.CreateOptions{Meta: []meta.Layer{{}}})},
+		{"Meta without name", frame.ErrParam, with(&frame.CreateOptions{Meta: []meta.Layer{{}}})},
 		{"Meta twice", frame.ErrParam, with(&frame.CreateOptions{Meta: []meta.Layer{{Name: "a", Content: []byte{1}}, {Name: "a", Content: []byte{1}}}})},
 		{"Meta without content", nil, func() error { with(&frame.CreateOptions{Meta: []meta.Layer{{Name: "a"}}})(); return nil }},
 		{"Meta of a long name", frame.ErrParam, with(&frame.CreateOptions{Meta: []meta.Layer{{Name: string(make([]byte, 1000))}}})},
