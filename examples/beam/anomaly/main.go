@@ -66,7 +66,7 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	of, err := cli.Chunks(ctx, files[0].Path)
+	of, err := files[0].Chunks(ctx)
 	if err != nil {
 		return err
 	}

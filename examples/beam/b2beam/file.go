@@ -90,6 +90,17 @@ func Concat(ctx context.Context, name string, axis int, files []File) ([]File, e
 	return parts, nil
 }
 
+// Chunks returns the chunk shape of the array in the file.
+func (f File) Chunks(ctx context.Context) ([]int64, error) {
+	var c cache
+	defer c.close()
+	a, err := c.open(ctx, f.Path)
+	if err != nil {
+		return nil, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
+	}
+	return a.Chunks(), nil
+}
+
 // place returns the key and the shape of the whole array for a box of the file, whose shape is given.
 func (f File) place(b ndarray.Box, shape []int64) (Key, []int64) {
 	if len(f.Of) == 0 {

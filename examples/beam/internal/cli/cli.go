@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"io"
 	"log"
 	"maps"
 	"os"
@@ -18,11 +17,7 @@ import (
 
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"     // the runner of this process
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal" // the runner of job servers, such as Flink's
-	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/examples/beam/b2beam"
-	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/frame/remote"
-	"github.com/goblosc/blosc2/ndarray"
 )
 
 var runner = flag.String("runner", "prism", "where the pipeline runs: prism, universal or dataflow; see README.md")
@@ -74,51 +69,6 @@ func Files(path string) ([]b2beam.File, error) {
 		root, pattern = filepath.Dir(root), filepath.Base(root)+"/"+pattern
 	}
 	return b2beam.Glob(root, pattern)
-}
-
-// Chunks returns the chunk shape of the array at a path, which may be a URL. The path of the URL of a sparse array ends
-// with a slash.
-func Chunks(ctx context.Context, path string) ([]int64, error) {
-	if !strings.Contains(path, "://") {
-		a, err := ndarray.Open(ctx, path, nil)
-		if err != nil {
-			return nil, err
-		}
-		defer a.Close()
-		return a.Chunks(), nil
-	}
-	src, err := openURL(ctx, path)
-	if err != nil {
-		return nil, err
-	}
-	defer src.Close()
-	a, err := ndarray.OpenSource(ctx, src, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer a.Close()
-	return a.Chunks(), nil
-}
-
-// source is an object or a sparse frame at a URL.
-type source interface {
-	frame.Source
-	io.Closer
-}
-
-// openURL opens the object or the sparse frame at a URL.
-func openURL(ctx context.Context, path string) (source, error) {
-	base, _, _ := strings.Cut(path, "?")
-	web := strings.HasPrefix(base, "http://") || strings.HasPrefix(base, "https://")
-	switch sparse := strings.HasSuffix(base, "/"); {
-	case web && sparse:
-		return remote.OpenDir(ctx, path, nil)
-	case web:
-		return remote.Open(ctx, path, nil)
-	case sparse:
-		return cloud.OpenDir(ctx, path, nil, nil)
-	}
-	return cloud.Open(ctx, path, nil, nil)
 }
 
 // Ints parses a list of numbers, such as "365,-1,16". An empty text is a nil list.
