@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -472,116 +471,5 @@ func TestUnwritableFilters(t *testing.T) {
 		}
 		check(c)
 		must(t, c.Close())
-	}
-}
-
-// TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed.
-// The
-
-// TestMemoryRace reads and writes a Memory at the same time.
-func TestMemoryRace(t *testing.T) {
-	m := NewMemory(make([]byte, 100))
-	var wg sync.WaitGroup
-	wg.Go(func() {
-		for range 100 {
-			m.WriteAt([]byte{1, 2, 3}, 5)
-		}
-	})
-	p := make([]byte, 50)
-	for range 100 {
-		m.ReadAt(p, 0)
-	}
-	wg.Wait()
-}
-
-// TestBeginAfterReclaim fails the commit by which Begin moves the trailer of an empty frame.
-func TestBeginAfterReclaim(t *testing.T) {
-	ctx, failed := t.Context(), errors.New("sync failed")
-	s := &failingSync{err: failed}
-	f, err := Create(ctx, "", &CreateOptions{Storage: s})
-	must(t, err)
-	must(t, f.Append(ctx, noise(1000)))
-	held, err := f.acquire(ctx)
-	must(t, err)
-	must(t, one(f).Delete(0))
-	f.unuse(held)
-	s.left = 2
-	for range 2 {
-		if err := f.Append(ctx, noise(1000)); !errors.Is(err, failed) {
-			t.Errorf("%v, want the error of the commit", err)
-		}
-	}
-}
-
-// failingSync is a Memory whose call of Sync number left fails.
-type failingSync struct {
-	Memory
-	left int
-	err  error
-}
-
-func (s *failingSync) Sync() error {
-	if s.left--; s.left == 0 {
-		return s.err
-	}
-	return nil
-}
-
-// TestRawNaNs adds a chunk of NaNs whose items have another size than those of the frame: the index cannot represent
-// it.
-func TestRawNaNs(t *testing.T) {
-	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: 4}})
-	must(t, err)
-	c, err := chunk.EncodeSpecial(nil, chunk.NaNs, 64, nil, chunk.Params{TypeSize: 8})
-	must(t, err)
-	want, err := chunk.Decode(nil, c)
-	must(t, err)
-	must(t, one(f).do(func(b *Batch) error { return b.AppendRaw(t.Context(), c) }))
-	if got, err := f.ReadChunk(t.Context(), nil, 0); err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%x, %v, want %x", got, err, want)
-	}
-}
-
-// TestUpdateDamaged replaces a chunk whose header is damaged, or whose file is missing, and edits more in the same
-// batch.
-func TestUpdateDamaged(t *testing.T) {
-	for _, sparse := range []bool{false, true} {
-		ctx, name := t.Context(), filepath.Join(t.TempDir(), "x.b2frame")
-		f, err := Create(ctx, name, &CreateOptions{Sparse: sparse, ChunkSize: 1000, NoSync: true})
-		must(t, err)
-		for range 3 {
-			must(t, f.Append(ctx, noise(1000)))
-		}
-		c, err := f.ChunkInfo(ctx, 1)
-		must(t, err)
-		must(t, f.Close())
-		if sparse {
-			must(t, os.Remove(filepath.Join(name, chunkFileName(c.Off))))
-		} else {
-			b, err := os.ReadFile(name)
-			must(t, err)
-			b[c.Off] = 0xff // the version
-			must(t, os.WriteFile(name, b, 0o666))
-		}
-		f, err = Edit(ctx, name, nil)
-		must(t, err)
-		want := [][]byte{noise(1000), small(1000), noise(1000)}
-		must(t, one(f).do(func(b *Batch) error {
-			if err := b.Update(ctx, 1, want[1]); err != nil {
-				return err
-			}
-			return b.Append(ctx, want[1])
-		}))
-		must(t, f.Append(ctx, want[0]))
-		for i, want := range append(want, want[1], want[0]) {
-			if got, err := f.ReadChunk(ctx, nil, i); err != nil || !bytes.Equal(got, want) {
-				t.Errorf("sparse %v, chunk %d: %v", sparse, i, err)
-			}
-		}
-		must(t, f.Verify(ctx, nil))
-		must(t, one(f).Delete(1))
-		must(t, f.Compact(ctx))
-		must(t, f.Verify(ctx, nil))
-		must(t, f.Close())
 	}
 }
