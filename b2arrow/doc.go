@@ -16,8 +16,8 @@
 //	defer x.Release()
 //
 // Batches and Column return ranges of rows. To keep the rows that meet a condition, filter each batch with
-// compute.FilterRecordBatch of Arrow. For the rows that table.Find returns, the first row of a batch is the number of
-// rows in the batches before it.
+// compute.FilterRecordBatch of Arrow. To keep the rows that table.Find returns, count the rows of the batches: the
+// number of the first row of a batch is that of all rows in the batches before it.
 //
 // Items returns the items of batch arrays (.b2b) whose blocks are Arrow streams.
 //

@@ -421,12 +421,8 @@ func TestRegionsListing(t *testing.T) {
 func TestRegionsLateFinish(t *testing.T) {
 	ctx := t.Context()
 	name := filepath.Join(t.TempDir(), "a")
-	r, err := CreateRegions(ctx, name, regionBytes, regionOptions(nil))
-	must(t, err)
+	r := filledRegions(t, name, nil)
 	defer r.Close()
-	for i := range regionChunks {
-		must(t, r.Write(ctx, i, regionItems(i)))
-	}
 	late, err := OpenRegions(ctx, name, nil)
 	must(t, err)
 	defer late.Close()
@@ -465,12 +461,8 @@ func (f hookedFiles) Get(ctx context.Context, name string, n int64) ([]byte, int
 func TestRegionsFinishTwice(t *testing.T) {
 	ctx := t.Context()
 	name := filepath.Join(t.TempDir(), "a")
-	r, err := CreateRegions(ctx, name, regionBytes, regionOptions(nil))
-	must(t, err)
+	r := filledRegions(t, name, nil)
 	defer r.Close()
-	for i := range regionChunks {
-		must(t, r.Write(ctx, i, regionItems(i)))
-	}
 	files := r.files
 	for what, other := range map[string]func(){
 		"ended": func() { must(t, os.Remove(filepath.Join(name, finishDir))) }, "failed": func() { must(t, r.makeDir(tempDir)) },
@@ -489,12 +481,8 @@ func TestRegionsFinishTwice(t *testing.T) {
 func TestRegionsLink(t *testing.T) {
 	ctx := t.Context()
 	name := filepath.Join(t.TempDir(), "a")
-	r, err := CreateRegions(ctx, name, regionBytes, regionOptions(nil))
-	must(t, err)
+	r := filledRegions(t, name, nil)
 	defer r.Close()
-	for i := range regionChunks {
-		must(t, r.Write(ctx, i, regionItems(i)))
-	}
 	must(t, r.Finish(ctx))
 	for _, link := range []string{tempDir, finishDir} {
 		err := os.Symlink(".", filepath.Join(name, link))

@@ -490,7 +490,7 @@ func TestRegionsLate(t *testing.T) {
 	for i := range 3 { // the kinds of items
 		pairs += interleave(t, 1, func() simulated.Rivals {
 			s := simulated.New()
-			r, late := filledRegions(t, s), openRegions(t, s)
+			r, late := filledRegions(t, "x", s), openRegions(t, s)
 			var finished, written error
 			return simulated.Rivals{
 				System: s,
@@ -513,7 +513,7 @@ func TestRegionsLate(t *testing.T) {
 // TestRegionsRace does two things with a frame at the same time: the first must succeed. Finish then finishes it.
 func TestRegionsRace(t *testing.T) {
 	filled := simulated.New()
-	must(t, filledRegions(t, filled).Close())
+	must(t, filledRegions(t, "x", filled).Close())
 	type call func(s *simulated.System, r *Regions) error
 	finish := func(_ *simulated.System, r *Regions) error { return r.Finish(t.Context()) }
 	write := func(_ *simulated.System, r *Regions) error { return r.Write(t.Context(), 2, regionItems(2)) }
@@ -603,8 +603,9 @@ func closed(r *Regions, err error) error {
 }
 
 // filledRegions lays out the frame of these tests and writes all chunks.
-func filledRegions(t *testing.T, s *simulated.System) *Regions {
-	r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
+func filledRegions(t *testing.T, name string, sys storage.System) *Regions {
+	t.Helper()
+	r, err := CreateRegions(t.Context(), name, regionBytes, regionOptions(sys))
 	must(t, err)
 	for k := range regionChunks {
 		must(t, r.Write(t.Context(), k, regionItems(k)))

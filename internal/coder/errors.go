@@ -6,8 +6,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Error reports where in a chunk an error was found. It unwraps to its cause, which wraps an error of
-// package errs.
+// Error reports where in a chunk an error was found. It unwraps to its cause, which wraps an error of package errs.
 type Error struct {
 	Block int   // block number, or -1 if the header or the block positions are wrong
 	Off   int64 // offset from the start of the chunk, in bytes
