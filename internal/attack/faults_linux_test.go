@@ -174,8 +174,8 @@ func fillDisk(dir string, left int) error {
 	return os.WriteFile(filepath.Join(dir, "ballast"), make([]byte, max(0, n)), 0o666)
 }
 
-// TestInputError reads a frame from memory of this process through /proc/self/mem. One page is that of an empty file: the
-// operating system returns EIO for it. An unmapped page would not do, because another thread may map memory there.
+// TestInputError reads a frame from memory of this process through /proc/self/mem. One page is that of an empty file:
+// the operating system returns EIO for it. An unmapped page would not do, because another thread may map memory there.
 func TestInputError(t *testing.T) {
 	if runtime.GOARCH == "386" {
 		t.Log("positions in memory may be above the largest offset of a file of 32 bits")

@@ -13,8 +13,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 )
 
-// TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed. The
-// other chunks that it has added stay.
+// TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed.
+// The other chunks that it has added stay.
 func TestSparseNumbersInBatch(t *testing.T) {
 	ctx := t.Context()
 	f, err := frame.CreateFunc(ctx, filepath.Join(t.TempDir(), "x"), func(b *frame.Batch) error {
