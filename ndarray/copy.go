@@ -118,6 +118,9 @@ func sameCParams(p, q chunk.Params) bool {
 		p.CodecMeta == q.CodecMeta && p.Level == q.Level && coder.Params(p).Pipeline() == coder.Params(q).Pipeline() && p.Split == q.Split && p.Dict == q.Dict
 }
 
+// bytesPerBlock is the memory that encoding a chunk takes for each block: a slice, and its position in the chunk.
+const bytesPerBlock = 28
+
 // streamBytes is the memory in bytes that a stream uses for items, unless a single chunk needs more.
 const streamBytes = 32 << 20
 
@@ -232,14 +235,15 @@ func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
 	return b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size())
 }
 
-// grow makes the buffer large enough for n bytes of items.
+// grow makes the buffer large enough for n bytes of items. It also checks the memory for the blocks of a chunk, because
+// the file of the source may choose the partition.
 func (s *stream) grow(n int64) error {
 	size, err := grid.ByteSize(n, 1)
 	if err != nil {
 		return err
 	}
 	if s.check != nil {
-		if err := s.check(n); err != nil {
+		if err := s.check(max(n, bytesPerBlock*s.l.geo.Blocks)); err != nil {
 			return err
 		}
 	}

@@ -155,6 +155,9 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 	if _, err := checkBox(r, l.geo.BlockItems, max(h.m.Dtype.Size, c.ValueSize, l.itemSize, e.c.ValueSize)); err != nil {
 		return nil, err
 	}
+	if _, err := h.a.checkAlloc("the blocks of a chunk", l.geo.Blocks, bytesPerBlock); err != nil {
+		return nil, err
+	}
 	var scratch sync.Pool
 	return fromFunc(ctx, name, l, e, func(t Tile[U]) error {
 		in, ok := scratch.Get().(*loadedTile[T])

@@ -451,6 +451,44 @@ func TestHugeItems(t *testing.T) {
 	}
 }
 
+// TestTinyBlocks makes arrays with the partition of a file of few bytes, whose chunks have millions of blocks.
+func TestTinyBlocks(t *testing.T) {
+	ctx := t.Context()
+	made, err := Full(ctx, "", []int64{10}, uint8(3), &CreateOptions{Chunks: []int64{1 << 30}, Blocks: []int64{32}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := saved(made.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenBytes(b, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(out []uint8, in Tile[uint8]) error {
+		for i, x := range in.Items {
+			out[i] = x + uint8(in.Start[0]) + uint8(i)
+		}
+		return nil
+	}
+	for name, do := range map[string]func() (*Array, error){
+		"Map":    func() (*Array, error) { return Map(ctx, "", a, add, nil) },
+		"Copy":   func() (*Array, error) { return Copy(ctx, "", a, &CreateOptions{Level: 1}) },
+		"Concat": func() (*Array, error) { return Concat(ctx, "", 0, []Reader{a, a}, nil) },
+	} {
+		if _, err := do(); !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%s: %v, want %v", name, err, ErrTooLarge)
+		}
+	}
+	if _, err := Copy(ctx, "", a, nil); err != nil {
+		t.Errorf("Copy of stored chunks: %v", err)
+	}
+	if _, err := Copy(ctx, "", a, &CreateOptions{Chunks: []int64{10}, Blocks: []int64{10}}); err != nil {
+		t.Errorf("Copy with another partition: %v", err)
+	}
+}
+
 // TestHugeAttrs reads attributes of little MessagePack that are much larger as Go values, and an array whose bytes, the
 // value of an attribute, are stored in far fewer.
 func TestHugeAttrs(t *testing.T) {
