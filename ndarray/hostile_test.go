@@ -489,6 +489,37 @@ func TestTinyBlocks(t *testing.T) {
 	}
 }
 
+// TestReduceLargeBlocks reduces chunks of one block of 24 MiB, with memory for a few of them at a time.
+func TestReduceLargeBlocks(t *testing.T) {
+	const n, size = 12, 24 << 20
+	ctx := t.Context()
+	made, err := Full(ctx, "", []int64{n, size}, uint8(1), &CreateOptions{Codec: codec.LZ4, Chunks: []int64{1, size}, Blocks: []int64{1, size}})
+	for i := range int64(n) {
+		err = errors.Join(err, made.WriteBytes(ctx, []byte{0}, At(i), At(0)))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := saved(made.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenBytes(b, &OpenOptions{Concurrency: n, MaxBytes: size})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	sum, err := ReduceAll[uint64](ctx, a, OpSum, nil)
+	runtime.ReadMemStats(&after)
+	if err != nil || sum != n*(size-1) {
+		t.Errorf("sum %v, %v, want %v", sum, err, n*(size-1))
+	}
+	if got := after.TotalAlloc - before.TotalAlloc; got > 6*size {
+		t.Errorf("%d MiB allocated", got>>20)
+	}
+}
+
 // TestHugeAttrs reads attributes of little MessagePack that are much larger as Go values, and an array whose bytes, the
 // value of an attribute, are stored in far fewer.
 func TestHugeAttrs(t *testing.T) {

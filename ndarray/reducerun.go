@@ -46,6 +46,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	if most := runtime.GOMAXPROCS(0); workers > most {
 		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.Blocks))
 	}
+	workers = j.within(workers, boxes)
 	number := int64(-1)
 	set := func(s *portion[S, T, A], b Box) {
 		s.box.copy(b)
@@ -65,6 +66,21 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		mergePortion(j, cells, s, &k)
 	}
 	return cells, nil
+}
+
+// within returns how many of n portions may be in memory. If they are large, they stay within the limit of CheckAlloc,
+// or there is one.
+func (j *reduction) within(n int, boxes Boxes) int {
+	const held, large = 3, 64 << 20 // a portion has items and converts them; reading it takes about three blocks
+	size := 2 * float64(j.r.DType().Size)
+	for i, x := range boxes.axes {
+		size *= float64(min(x.size, j.shape[i]))
+	}
+	size += held * float64(j.h.st.geo.BlockBytes)
+	for size > large && n > 1 && j.h.a.f.CheckAlloc(int64(min(float64(n)*size, 1<<62))) != nil {
+		n--
+	}
+	return n
 }
 
 // loadPortion reads a box and reduces it.
