@@ -82,6 +82,7 @@ type joining struct {
 type joined struct {
 	*snapshot
 	first, count int64 // position and length along the axis of the result
+	from, to     int64 // the rows of chunks across the axis of the result that are copied as stored
 	convert      numbers.Loop
 }
 
@@ -130,7 +131,7 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	return nil
 }
 
-// run writes all chunks: first those that are copied as stored, then the rows of chunks between them.
+// run writes all chunks. Rows of chunks are copied as stored where possible.
 func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	g := j.l.geo
 	s := j.parts[0].stream(j.l)
@@ -148,67 +149,80 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 			s.limit = most
 		}
 	}
-	owner := j.owners()
-	if g.Items == 0 || !slices.ContainsFunc(owner, func(p *joined) bool { return p != nil }) {
+	copied := false
+	for _, p := range j.parts {
+		j.findRows(p)
+		copied = copied || p.from < p.to
+	}
+	if g.Items == 0 || !copied {
 		return s.run(ctx, b)
 	}
-	if err := s.zeros(b); err != nil {
+	if err := s.zeros(b); err != nil || j.allZeros() {
 		return err
 	}
+	// An index whose chunks are not written in order is in memory, even if all chunks are special.
 	for _, p := range j.parts {
-		if err := b.Engine().PutChunks(ctx, p.v, j.chunks(p, owner)); err != nil {
+		if _, err := p.a.checkAlloc("the index", g.Chunks, 8); err != nil {
 			return err
 		}
 	}
-	for i := 0; i < len(owner); i++ {
-		if owner[i] != nil {
+	row := int64(0) // the first that is not written
+	for _, p := range j.parts {
+		if p.from == p.to {
 			continue
 		}
-		first := i
-		for i < len(owner) && owner[i] == nil {
-			i++
+		err := j.writeRows(ctx, b, s, row, p.from)
+		if err == nil {
+			err = b.Engine().PutChunks(ctx, p.v, j.chunks(p))
 		}
-		start, stop := grid.Dims{}, g.Shape
-		start[j.axis] = int64(first) * g.ChunkShape[j.axis]
-		stop[j.axis] = min(stop[j.axis], int64(i)*g.ChunkShape[j.axis])
-		if err := s.write(ctx, b, s.boxes(start, stop)); err != nil {
+		if err != nil {
 			return err
 		}
+		row = p.to
 	}
-	return nil
+	return j.writeRows(ctx, b, s, row, g.Grid[j.axis])
 }
 
-// owners returns, for each row of chunks across the axis, the part whose chunks can be copied to it as stored, or nil.
-func (j *joining) owners() []*joined {
+// allZeros reports whether all items of all parts are zeros without being read.
+func (j *joining) allZeros() bool {
+	return !slices.ContainsFunc(j.parts, func(p *joined) bool { return !allZeros(p.v) })
+}
+
+// findRows sets the rows of chunks of a part that can be copied as stored: those that it has completely.
+func (j *joining) findRows(p *joined) {
 	g := j.l.geo
 	length := g.ChunkShape[j.axis]
-	owner := make([]*joined, g.Grid[j.axis])
-	for _, p := range j.parts {
-		if p.count == 0 || p.first%length != 0 || !p.convert.None() || !p.chunkwise() || !j.l.takes(p.snapshot) {
-			continue
-		}
-		for i := p.first / length; i*length < p.first+p.count; i++ {
-			if min((i+1)*length, g.Shape[j.axis]) <= p.first+p.count {
-				owner[i] = p
-			}
-		}
+	if p.count == 0 || p.first%length != 0 || !p.convert.None() || !p.chunkwise() || !j.l.takes(p.snapshot) {
+		return
 	}
-	return owner
+	end := p.first + p.count
+	p.from, p.to = p.first/length, end/length
+	if end == g.Shape[j.axis] {
+		p.to = g.Grid[j.axis] // the last row may have padding
+	}
+}
+
+// writeRows compresses rows of chunks.
+func (j *joining) writeRows(ctx context.Context, b *frame.Batch, s *stream, from, to int64) error {
+	if from == to {
+		return nil
+	}
+	start, stop := grid.Dims{}, j.l.geo.Shape
+	length := j.l.geo.ChunkShape[j.axis]
+	start[j.axis] = from * length
+	stop[j.axis] = min(stop[j.axis], to*length)
+	return s.write(ctx, b, s.boxes(start, stop))
 }
 
 // chunks yields the numbers of all chunks that are copied from a part, in the result and in the part.
-func (j *joining) chunks(p *joined, owner []*joined) iter.Seq2[int, int] {
+func (j *joining) chunks(p *joined) iter.Seq2[int, int] {
 	return func(yield func(to, from int) bool) {
 		g, old := j.l.geo, p.st.geo
-		length, stride := g.ChunkShape[j.axis], g.GridStride[j.axis]
-		first := p.first / length
+		stride := g.GridStride[j.axis]
 		for outer := int64(0); outer < g.Chunks; outer += g.Grid[j.axis] * stride {
-			for row := first; row*length < p.first+p.count; row++ {
-				if owner[row] != p {
-					continue
-				}
+			for row := p.from; row < p.to; row++ {
 				for inner := range stride {
-					from, rest := int64(0), outer+(row-first)*stride+inner
+					from, rest := int64(0), outer+(row-p.from)*stride+inner
 					for i := range g.Ndim {
 						at := rest / g.GridStride[i]
 						rest -= at * g.GridStride[i]

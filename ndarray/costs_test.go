@@ -436,3 +436,41 @@ func TestUnjustifiedMemory(t *testing.T) {
 		}
 	}
 }
+
+// TestConcatHuge joins arrays of few bytes with very many rows of chunks. Without items or without other items than
+// zeros that takes no memory; otherwise the limits for the files hold.
+func TestConcatHuge(t *testing.T) {
+	ctx := t.Context()
+	for _, rows := range []int64{1 << 50, 1 << 61} {
+		a, err := Zeros(ctx, "", []int64{rows, 0}, "<f8", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := Concat(ctx, "", 0, []Reader{a, a}, nil)
+		if err != nil || !slices.Equal(c.Shape(), []int64{2 * rows, 0}) {
+			t.Errorf("%d rows without items: %v, %v", rows, c, err)
+		}
+	}
+	const n = 1 << 18
+	for value, want := range map[uint8]error{0: nil, 1: ErrTooLarge} {
+		made, err := Full(ctx, "", []int64{n}, value, &CreateOptions{Chunks: []int64{1}, Blocks: []int64{1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := saved(made.Frame())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err := OpenBytes(b, &OpenOptions{MaxBytes: 3 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err = Concat(ctx, "", 0, []Reader{a, a}, nil)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 1<<20 || !errors.Is(err, want) {
+			t.Errorf("%d chunks of %d: %d bytes allocated, %v, want %v", n, value, got, err, want)
+		}
+	}
+}
