@@ -218,8 +218,8 @@ func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
 	}
 	tx.unknown = sched.ErrPanic // until the write returns
 	left, err := c.ReplaceHeader(head)
-	if tx.unknown = left; err == nil {
-		return nil
+	if tx.unknown = left; err == nil || errors.As(err, new(storage.EarlyError)) {
+		return err
 	}
 	tx.unknown = err
 	// The header may be written in part: write the old one again. But do not if only the sync has failed, because the

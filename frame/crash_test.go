@@ -492,3 +492,91 @@ func TestRegionsErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestKilledThenEdit kills a process in an edit or in Compact. The next process edits the frame, then the power fails.
+// Neither the edit may be lost nor the frame be damaged.
+func TestKilledThenEdit(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		for _, first := range []string{"update", "compact"} {
+			for _, second := range []string{"update", "compact"} {
+				for killAt := 1; killThenEdit(t, sparse, first, second, killAt); killAt++ {
+				}
+			}
+		}
+	}
+}
+
+// killThenEdit is a case of TestKilledThenEdit. It reports whether the first process has made that many calls.
+func killThenEdit(t *testing.T, sparse bool, first, second string, killAt int) bool {
+	ctx := t.Context()
+	page := func(c byte) []byte { return bytes.Repeat([]byte{c, c + 1}, 100) }
+	edit := func(f *Frame, what string, c byte) error {
+		if what == "compact" {
+			return f.Compact(ctx)
+		}
+		return one(f).Update(0, page(c))
+	}
+	s := simulated.New()
+	f, err := Create(ctx, "x", (&options{sys: s, Sparse: sparse}).create())
+	must(t, err)
+	must(t, errors.Join(f.Append(ctx, page('A')), f.Append(ctx, page('K'))))
+	before := s.Image.Clone()
+	s.Log, s.Calls, s.FailAt, s.Forever = nil, 0, killAt, true
+	edit(f, first, 'B')
+	f.Close()
+	failed := s.Failed
+	s.FailAt, s.Forever = 0, false
+	f, err = Edit(ctx, "x", (&options{sys: s}).edit())
+	must(t, err)
+	allowed, start := "AB", len(s.Log)
+	must(t, edit(f, second, 'C'))
+	if second == "update" {
+		allowed, start = "C", len(s.Log)
+	}
+	_, err = simulated.Crashes(rand.New(rand.NewPCG(1, 1)), before, s.Log, start, func(m simulated.Image) error {
+		g, err := Open(ctx, "x", (&options{sys: simulated.On(m)}).open())
+		if err != nil {
+			return err
+		}
+		defer g.Close()
+		p, err := g.ReadChunk(ctx, nil, 0)
+		if err == nil && !bytes.Contains([]byte(allowed), p[:1]) {
+			err = fmt.Errorf("chunk 0 is %c, want one of %s", p[0], allowed)
+		}
+		return err
+	})
+	if err != nil {
+		t.Errorf("sparse %v, %s killed before call %d (%s), then %s: %v", sparse, first, killAt, failed, second, err)
+	}
+	return failed != ""
+}
+
+// TestOverwriteDirCrash replaces a directory. After a power failure, the name has the old frame, the new one, or none.
+func TestOverwriteDirCrash(t *testing.T) {
+	ctx := t.Context()
+	s := simulated.New()
+	o := &options{sys: s, Sparse: true, Overwrite: true}
+	create := func(content string) {
+		f, err := CreateFunc(ctx, "x", func(b *Batch) error { return b.Append(ctx, []byte(content)) }, o.create())
+		must(t, err)
+		must(t, f.Close())
+	}
+	create("old")
+	before := s.Image.Clone()
+	s.Log = nil
+	create("new")
+	for seed := range uint64(20) {
+		_, err := simulated.Crashes(rand.New(rand.NewPCG(seed, 1)), before, s.Log, 0, func(m simulated.Image) error {
+			g, err := Open(ctx, "x", (&options{sys: simulated.On(m)}).open())
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			if err == nil {
+				defer g.Close()
+				_, err = g.ReadChunk(ctx, nil, 0)
+			}
+			return err
+		})
+		must(t, err)
+	}
+}

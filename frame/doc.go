@@ -67,9 +67,12 @@
 //
 // A reader sees the frame in the state that one commit left, for as long as it reads, and takes no locks against edits,
 // except the file lock of OpenOptions.Locking.
+//
 // A commit writes chunks, index and trailer to space that no state in use references, and syncs. It then overwrites the
 // header in one write; in a sparse frame it renames a new index file over the old one. Until then the stored frame is
-// in the old state. After a crash, the frame is in the state before or after the commit, unless NoSync is set.
+// in the old state. After a crash, the frame is in the state before or after the commit, unless NoSync is set. If a
+// process is killed before the last sync of a commit, a power failure can still bring back the state before it. So
+// opening a frame for editing syncs it first, and with Locking also each state that another process has written.
 //
 // A disk may tear a write that crosses sectors of 512 bytes. If a frame is at the start of a file, the 87 fixed bytes
 // of the header are in one sector. Only commits that change metalayers of a longer header change several sectors. Such

@@ -118,6 +118,11 @@ func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (err error
 		return err
 	}
 	defer l.End()
+	if write {
+		if err := f.syncName(); err != nil {
+			return err
+		}
+	}
 	if isDir {
 		err = f.openSparse(ctx, r, write)
 	} else {
@@ -130,6 +135,16 @@ func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (err error
 		f.atClose = f.reclaim
 	}
 	return nil
+}
+
+// syncName syncs the name of the frame in its directory. A process that was killed may have renamed a new file to it
+// without a sync, and a power failure would restore the old one, without the edits made since.
+func (f *Frame) syncName() error {
+	err := storage.SyncDir(f.sys, f.path, f.opts.NoSync)
+	if errors.Is(err, os.ErrPermission) { // the directory may not be listed
+		return nil
+	}
+	return err
 }
 
 // openFile opens the frame in a file.
@@ -160,6 +175,9 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) error {
 		sys:     f.sys, name: f.path, cut: write,
 	}
 	if write {
+		if err := c.Settle(); err != nil {
+			return err
+		}
 		if size, err = c.ReplayJournal(size); err != nil {
 			return f.wrap("header", -1, err)
 		}
@@ -183,6 +201,11 @@ func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) error {
 
 // openSparse opens the frame in the directory r, which it then owns.
 func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) error {
+	if write { // as Segment.Settle
+		if err := storage.SyncRoot(r, f.opts.NoSync); err != nil {
+			return err
+		}
+	}
 	s, err := f.loadIndexFile(ctx, r, indexFile)
 	if errors.Is(err, os.ErrNotExist) {
 		err = f.noIndex(ctx, r)

@@ -263,9 +263,14 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 		// The Regions writes to the directory that it has opened; the lock file is in that directory.
 		return nil, f.replaced()
 	}
-	if edit && r.root == nil {
-		if r.size, err = r.segment.ReplayJournal(r.size); err != nil {
-			return nil, f.wrap("header", -1, err)
+	if edit {
+		if err = f.settle(&r); err != nil {
+			return nil, err
+		}
+		if r.root == nil {
+			if r.size, err = r.segment.ReplayJournal(r.size); err != nil {
+				return nil, f.wrap("header", -1, err)
+			}
 		}
 	}
 	if s, err = f.load(ctx, r.src, r.size); err != nil {
@@ -281,6 +286,19 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	adopted = true
 	f.trusted.Store(false)
 	return s, nil
+}
+
+// settle makes durable what another process has written, which may have been killed before its last sync.
+func (f *Frame) settle(r *reopened) error {
+	if r.root != nil {
+		return storage.SyncRoot(r.root, f.opts.NoSync)
+	}
+	if !r.same {
+		if err := f.syncName(); err != nil {
+			return err
+		}
+	}
+	return r.segment.Settle()
 }
 
 // replaced returns the error for another frame in the place of f.

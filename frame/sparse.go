@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -277,12 +276,7 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 }
 
 // sync syncs the names in the directory.
-func (d *sparse) sync() error {
-	if d.noSync || runtime.GOOS == "windows" { // Windows cannot sync a directory
-		return nil
-	}
-	return d.root.Sync(".")
-}
+func (d *sparse) sync() error { return storage.SyncRoot(d.root, d.noSync) }
 
 func (d *sparse) reclaim(*snapshot) *transaction {
 	for x := range d.pending.Release() {

@@ -365,6 +365,7 @@ func TestStorageFails(t *testing.T) {
 		for n := int64(0); ; n++ {
 			st := &failing{}
 			st.reads.Store(1 << 40)
+			st.writes.Store(1 << 40)
 			st.m.WriteAt(base, 0)
 			f, err := frame.EditStorage(ctx, st, nil)
 			if err != nil {

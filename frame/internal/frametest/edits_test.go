@@ -6,11 +6,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // TestSparseNumbersInBatch updates a chunk so often that a batch needs the numbers of chunk files that it has freed.
@@ -56,7 +59,7 @@ func TestMemoryRace(t *testing.T) {
 	wg.Wait()
 }
 
-// TestBeginAfterReclaim fails the commit by which Begin moves the trailer of an empty frame.
+// TestBeginAfterReclaim fails the commit by which Begin moves the trailer of an empty frame, in the sync of the header.
 func TestBeginAfterReclaim(t *testing.T) {
 	ctx, failed := t.Context(), errors.New("sync failed")
 	s := &failingSync{err: failed}
@@ -67,12 +70,135 @@ func TestBeginAfterReclaim(t *testing.T) {
 	must(t, err)
 	must(t, change(f, func(b *frame.Batch) error { return b.Delete(0) }))
 	held.Release()
-	s.left = 2
+	s.left = 3 // after those of the trailer and the header journal
 	for range 2 {
 		if err := f.Append(ctx, noise(1000)); !errors.Is(err, failed) {
 			t.Errorf("%v, want the error of the commit", err)
 		}
 	}
+}
+
+// killedDisk is a disk with a page cache, as a process sees it that may be killed.
+type killedDisk struct {
+	*frame.Memory        // the page cache
+	synced        []byte // what a power failure leaves
+	left          int    // the process is killed in this call of Sync
+	killed        bool
+}
+
+var errKilled = errors.New("killed")
+
+func (d *killedDisk) Sync() error {
+	if d.left--; d.left == 0 {
+		d.killed = true
+	}
+	if d.killed {
+		return errKilled
+	}
+	d.synced = bytes.Clone(d.Memory.Bytes())
+	return nil
+}
+
+func (d *killedDisk) WriteAt(p []byte, off int64) (int, error) {
+	if d.killed {
+		return 0, errKilled
+	}
+	return d.Memory.WriteAt(p, off)
+}
+
+func (d *killedDisk) Truncate(n int64) error {
+	if d.killed {
+		return errKilled
+	}
+	return d.Memory.Truncate(n)
+}
+
+// TestEditAfterKill kills a process before it has synced the header of a commit. The next process edits the frame,
+// then the power fails, and of the header nothing is stored that was not synced.
+func TestEditAfterKill(t *testing.T) {
+	ctx := t.Context()
+	page := func(c byte) []byte { return bytes.Repeat([]byte{c, c + 1}, 4096) }
+	d := &killedDisk{Memory: frame.NewMemory(nil)}
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{Storage: d, Params: chunk.Params{TypeSize: 1, Level: codec.NoCompression}})
+	must(t, err)
+	must(t, errors.Join(f.Append(ctx, page('A')), f.Append(ctx, page('K'))))
+	d.left = 3 // after those of the tail and the header journal
+	if err := change(f, func(b *frame.Batch) error { return b.Update(ctx, 0, page('B')) }); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	f.Close()
+	d = &killedDisk{Memory: d.Memory, synced: d.synced}
+	f, err = frame.EditStorage(ctx, d, nil)
+	must(t, err)
+	b, err := f.Begin(ctx)
+	must(t, err)
+	must(t, b.Update(ctx, 0, page('C')))
+	failed := bytes.Clone(d.Memory.Bytes())
+	copy(failed[:128], d.synced)
+	g, err := frame.EditStorage(ctx, frame.NewMemory(failed), nil)
+	must(t, err)
+	if p, err := g.ReadChunk(ctx, nil, 0); err != nil || p[0] != 'A' && p[0] != 'B' {
+		t.Errorf("chunk 0: %.3q, %v, want A or B", p, err)
+	}
+	b.Rollback()
+	must(t, f.Close())
+}
+
+// TestJournalAfterKill kills a process before it has synced a header of several sectors. The next one opens the frame
+// for editing, then the power fails, and one sector of the header is lost.
+func TestJournalAfterKill(t *testing.T) {
+	ctx := t.Context()
+	d := &killedDisk{Memory: frame.NewMemory(nil)}
+	was, is := strings.Repeat("o", 1000), strings.Repeat("n", 1000)
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{Storage: d, Meta: []meta.Layer{{Name: "user", Content: []byte(was)}}})
+	must(t, err)
+	must(t, f.Append(ctx, make([]byte, 100)))
+	d.left = 3
+	if err := change(f, func(b *frame.Batch) error { return b.SetMeta("user", []byte(is)) }); !errors.Is(err, errKilled) {
+		t.Fatal(err)
+	}
+	f.Close()
+	d = &killedDisk{Memory: d.Memory, synced: d.synced}
+	f, err = frame.EditStorage(ctx, d, nil)
+	must(t, err)
+	must(t, f.Close())
+	failed := bytes.Clone(d.Memory.Bytes())
+	copy(failed[:512], d.synced)
+	g, err := frame.OpenBytes(failed, nil)
+	must(t, err)
+	if got := string(g.Meta()[0].Content); got != was && got != is {
+		t.Errorf("a mixture of two commits: %q", got)
+	}
+}
+
+// TestReadErrorBeforeHeader fails the first read of a commit, before anything of the header is written.
+func TestReadErrorBeforeHeader(t *testing.T) {
+	ctx, failed := t.Context(), errors.New("read failed")
+	s := &failingRead{err: failed}
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{Storage: s})
+	must(t, err)
+	must(t, f.Append(ctx, noise(100)))
+	set := func() error { return change(f, func(b *frame.Batch) error { return b.SetVLMeta("x", []byte("1")) }) }
+	s.left = 1
+	if err := set(); !errors.Is(err, failed) {
+		t.Errorf("%v, want %v", err, failed)
+	}
+	must(t, set())
+	must(t, f.Verify(ctx, nil))
+}
+
+// failingRead is a Memory whose call of ReadAt number left fails.
+type failingRead struct {
+	frame.Memory
+	left int
+	err  error
+}
+
+func (s *failingRead) ReadAt(p []byte, off int64) (int, error) {
+	if s.left--; s.left == 0 {
+		return 0, s.err
+	}
+	return s.Memory.ReadAt(p, off)
 }
 
 // failingSync is a Memory whose call of Sync number left fails.

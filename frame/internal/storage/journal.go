@@ -67,15 +67,31 @@ func (s *Segment) Write(b []byte, off int64) error {
 	return nil
 }
 
+// Settle syncs the storage before it is edited. The process that wrote the last commit may have been killed before its
+// sync. A power failure may then restore the state before, which no edit may have overwritten.
+func (s *Segment) Settle() error {
+	if s.NoSync {
+		return nil
+	}
+	return s.Sync()
+}
+
+// EarlyError is an error of ReplaceHeader that occurred before the header was written.
+type EarlyError struct{ error }
+
+// Unwrap returns the error.
+func (e EarlyError) Unwrap() error { return e.error }
+
 // ReplaceHeader writes a header over another one, with a journal if a crash could tear the write. left is an error if
-// the journal cannot be removed: the stored frame is valid, but must not be edited while the journal exists.
+// the journal cannot be removed: the stored frame is valid, but must not be edited while the journal exists. After an
+// EarlyError, the old header is stored.
 func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
 	if s.NoSync || s.Aligned && len(head) <= sector {
 		return nil, s.Write(head, 0)
 	}
 	was, err := ReadAll(s.Bytes, 0, int64(len(head)))
 	if err != nil {
-		return nil, err
+		return nil, EarlyError{err}
 	}
 	if !crosses(was, head, s.Aligned) {
 		return nil, s.Write(head, 0)
@@ -83,10 +99,12 @@ func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
 	// 1. Write and sync the journal.
 	pos, err := s.Size()
 	if err != nil {
-		return nil, err
+		return nil, EarlyError{err}
 	}
 	j := appendJournal(was, head, pos)
-	if err = s.Write(j, pos); err == nil {
+	if err = s.Write(j, pos); err != nil {
+		err = EarlyError{err}
+	} else {
 		// 2. Write and sync the header. A failed write may have written a part of it: write the old header again, or
 		// leave the journal for the next opening.
 		if err = s.Write(head, 0); err != nil {

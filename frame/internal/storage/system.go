@@ -172,6 +172,14 @@ func SyncDir(sys System, name string, noSync bool) error {
 	return SyncOpened(sys.Open(filepath.Dir(name), os.O_RDONLY, 0))
 }
 
+// SyncRoot syncs the names in a directory.
+func SyncRoot(r Root, noSync bool) error {
+	if noSync || runtime.GOOS == "windows" {
+		return nil
+	}
+	return r.Sync(".")
+}
+
 // SyncOpened syncs a directory that was just opened, and closes it. err is the error of opening it.
 func SyncOpened[F File](dir F, err error) error {
 	if err != nil {

@@ -201,9 +201,14 @@ func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
 		}
 		again = e == nil && (now.IsDir() || temp.IsDir())
 	}
-	if old != "" {
-		t.Sys.RemoveAll(old) // the rest only takes space
+	if old == "" {
+		return again, err
 	}
+	// The old directory must be complete until the names are stored: a power failure may restore its name.
+	if e := SyncDir(t.Sys, t.Final, t.NoSync); e != nil {
+		return again, errors.Join(err, e)
+	}
+	t.Sys.RemoveAll(old) // the rest only takes space
 	return again, err
 }
 
