@@ -80,7 +80,7 @@ func (d *lz4Decoder) DecodePrefix(dst, src []byte, n int) error {
 		return corrupt(LZ4, "empty stream")
 	}
 	if !lz4.DecodePrefix(dst, src, d.dict, n) {
-		return corrupt(LZ4, "stream does not expand to the beginning of its block")
+		return corrupt(LZ4, "stream does not decode to the beginning of its block")
 	}
 	return nil
 }

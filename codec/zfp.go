@@ -51,7 +51,7 @@ func (c *zfpCoder) Encode(dst, src []byte) (int, error) {
 	}
 	n, err := c.zfp.Encode(dst, src)
 	if err != nil {
-		return 0, ErrIncompressible // the only error is lack of room
+		return 0, ErrIncompressible // the only error is that dst is too short
 	}
 	return encoded(n, src)
 }

@@ -455,7 +455,7 @@ func TestCacheUsed(t *testing.T) {
 // and each read must find the state of one commit.
 func TestLockRace(t *testing.T) {
 	if !storage.CanLock {
-		t.Skip("no locks of files on this system")
+		t.Skip("no file locks on this system")
 	}
 	type call func(o *CreateOptions, f *Frame) error
 	edit := func(sizes ...int) call { // version k has 2 chunks if k is even, and 3 if it is odd

@@ -366,7 +366,7 @@ func ExampleOpenOptions_locking() {
 	name := filepath.Join(dir, "x.b2frame")
 	f, err := frame.Create(ctx, name, &frame.CreateOptions{Locking: true})
 	if errors.Is(err, errors.ErrUnsupported) {
-		fmt.Println("0 1 from g") // this system has no locks of files
+		fmt.Println("0 1 from g") // this system has no file locks
 		return
 	}
 	if err != nil {

@@ -435,7 +435,7 @@ func (f *Frame) errHidden() error {
 	return f.wrap("header", offNBytes, corrupt("no bytes, but there is an index"))
 }
 
-// checkMeta reports whether metalayers may take n bytes.
+// checkMeta returns ErrTooLarge unless metalayers may take n bytes.
 func (f *Frame) checkMeta(n int64) error {
 	if most := f.opts.MaxMeta; most > 0 && n > most {
 		return fmt.Errorf("%d bytes, OpenOptions.MaxMeta allows %d: %w", n, most, ErrTooLarge)

@@ -273,10 +273,10 @@ func systemOr(sys storage.System) storage.System {
 	return sys
 }
 
-// checkLocking fails where the option Locking asks for what this system does not have.
+// checkLocking returns errors.ErrUnsupported if locking is set and the system has no file locks.
 func checkLocking(locking bool) error {
 	if locking && !storage.CanLock {
-		return fmt.Errorf("frame: this system has no locks of files: %w", errors.ErrUnsupported)
+		return fmt.Errorf("frame: this system has no file locks: %w", errors.ErrUnsupported)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ type chunkPass struct {
 	job decodeJob // the current chunk
 
 	mu      sync.Mutex  // of find
-	skipped map[int]int // by chunk, later visits that calls have already made without the windows
+	skipped map[int]int // for each chunk, the later visits to drop: calls have read the chunk without the windows
 }
 
 // passPlan is the plan of a chunkPass: it only lists chunks.
@@ -58,8 +58,9 @@ func (c *chunkPass) stop() {
 	}
 }
 
-// at waits for the bytes of chunk i, and returns a reader of the source that has them in memory. Neither the numbers of
-// calls nor those of visits may decrease. Chunks that the pass does not visit are not in memory.
+// at waits for the bytes of chunk i, and returns a reader of the source that has them in memory. The chunk numbers of
+// successive calls must not decrease, nor must those of the visits. Chunks that the pass does not visit are not in
+// memory.
 func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 	for c.job.visit.Chunk < i {
 		if next, ok := c.p.peek(); !ok || next > i {

@@ -59,8 +59,8 @@ type Regions struct {
 // the same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise it
 // returns fs.ErrExist for an existing name. With o.Overwrite, CreateRegions replaces an existing frame, even an
 // unfinished one with chunks of other writers, so only one writer may set it. With o.Objects, the name must be empty.
-// The error wraps ErrParam for BlockTable, Goal, Locking and Storage, which do not apply, or is an error of Create or
-// of o.Objects.
+// The error wraps ErrParam for BlockTable, Goal, Locking, Postfilter and Storage, which do not apply, and for a
+// ChunkSize of 0, or is an error of Create or of o.Objects.
 func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
 	if o == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-// salvager makes the index of a damaged frame again.
+// salvager rebuilds the index of a damaged frame.
 type salvager struct {
 	f      *Frame
 	report func(error)
@@ -242,7 +242,7 @@ func (sv *salvager) wrongChecksum(ctx context.Context, i int) bool {
 	checksums := slices.Clone(s.index.checksums)
 	checksums[i] = is
 	s.index.checksums = checksums
-	if sv.f.usable(ctx, s, i) != nil {
+	if sv.f.checkUsable(ctx, s, i) != nil {
 		return false
 	}
 	sv.report(sv.f.chunkError(s, i, fmt.Errorf("kept, as its checksum seems to be damaged: %w", ErrChecksum)))

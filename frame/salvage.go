@@ -287,13 +287,13 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 			return nil
 		}
 		b.next.index, b.next.nbytes = s.index, s.nbytes
-		if err := f.usable(ctx, s, 0); err != nil {
+		if err := f.checkUsable(ctx, s, 0); err != nil {
 			report(err)
 			found.Lost, b.next.index.uniform = s.index.n, entryZeros
 			return nil
 		}
 		found.Chunks = s.index.n
-		if err := f.usable(ctx, s, s.index.n-1); err != nil { // the last may be shorter than the others
+		if err := f.checkUsable(ctx, s, s.index.n-1); err != nil { // the last may be shorter than the others
 			report(err)
 			f.loseLast(s, b, found)
 		}
@@ -378,8 +378,8 @@ func (f *Frame) checkParams(s *snapshot, report func(error)) {
 // Overlapping chunks could otherwise make a file of any size.
 func salvageLimit(size int64) int64 { return 16<<20 + 4*min(size, 1<<60) }
 
-// usable reports whether chunk i is intact, or cannot be checked because its codec is not available.
-func (f *Frame) usable(ctx context.Context, s *snapshot, i int) error {
+// checkUsable returns an error unless chunk i is intact, or cannot be checked because its codec is not available.
+func (f *Frame) checkUsable(ctx context.Context, s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
 		return f.chunkErrorAt(i, -1, corrupt("not found"))
 	}
@@ -396,12 +396,12 @@ func (f *Frame) usableHeader(from io.ReaderAt, s *snapshot, i int) (coder.Header
 	return h, err
 }
 
-// usableOnce is usable, but examines a chunk that is referenced many times only once, and bounds the work for chunks
-// that overlap.
+// usableOnce is checkUsable, but examines a chunk that is referenced many times only once, and bounds the work for
+// chunks that overlap.
 func (d *distinctChunks) usableOnce(i int) error {
 	e := d.s.index.at(i)
 	if e < 0 || e == maxOffset {
-		return d.f.usable(d.ctx, d.s, i)
+		return d.f.checkUsable(d.ctx, d.s, i)
 	}
 	if err := d.spend(i, 0); err != nil {
 		return err

@@ -230,7 +230,7 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	}
 }
 
-// maxTries is the number of times that a state is read which another process edits at the same time.
+// maxTries is the largest number of attempts to read a state while another process edits.
 const maxTries = 20
 
 // pause waits before the next try.

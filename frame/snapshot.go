@@ -447,7 +447,7 @@ func (h *heads) get(off int64) []byte {
 	return h.list[off]
 }
 
-// put keeps the beginning of a chunk. It drops those of other chunks if there are too many bytes.
+// put keeps the beginning of a chunk. It drops some beginnings, in any order, if they are too many bytes.
 func (h *heads) put(off int64, b []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -279,7 +279,7 @@ func TestRefreshReplaced(t *testing.T) {
 	t.Run("plain", func(t *testing.T) { refreshReplaced(t, nil) })
 	t.Run("locking", func(t *testing.T) {
 		if !storage.CanLock {
-			t.Skip("no locks of files on this system")
+			t.Skip("no file locks on this system")
 		}
 		refreshReplaced(t, &OpenOptions{Locking: true})
 	})

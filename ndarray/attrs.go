@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -79,6 +80,9 @@ func (b *Batch) SetAttr(ctx context.Context, name string, v any) error {
 	if b.err != nil {
 		return b.err
 	}
+	if err := task.Context(ctx).Err(); err != nil {
+		return err
+	}
 	content, err := marshalAttr(ctx, v)
 	if err != nil {
 		return attrError(name, err)
@@ -107,9 +111,12 @@ func storedCopy(ctx context.Context, r Reader) ([]byte, error) {
 }
 
 // DeleteAttr removes an attribute when the batch is committed. See Array.DeleteAttr.
-func (b *Batch) DeleteAttr(_ context.Context, name string) error {
+func (b *Batch) DeleteAttr(ctx context.Context, name string) error {
 	if b.err != nil {
 		return b.err
+	}
+	if err := task.Context(ctx).Err(); err != nil {
+		return err
 	}
 	return storedAttrError(name, b.b.DeleteVLMeta(name))
 }

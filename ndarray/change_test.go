@@ -422,7 +422,8 @@ func TestBatch(t *testing.T) {
 	canceled, cancel := context.WithCancel(ctx)
 	cancel()
 	for i, err := range []error{b.InsertBytes(canceled, 0, 1, make([]byte, 8)), b.AppendBytes(canceled, 0, make([]byte, 8)), b.Delete(canceled, 0, 0, 1),
-		b.Resize(canceled, 1, 1), b.WriteBytes(canceled, make([]byte, 24)), b.FillBytes(canceled, make([]byte, 2)), b.WriteBytes(canceled, nil, Span(0, 0))} {
+		b.Resize(canceled, 1, 1), b.WriteBytes(canceled, make([]byte, 24)), b.FillBytes(canceled, make([]byte, 2)), b.WriteBytes(canceled, nil, Span(0, 0)),
+		b.SetAttr(canceled, "x", 1), b.DeleteAttr(canceled, "x")} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("edit %d: %v", i, err)
 		}

@@ -78,7 +78,7 @@ type joining struct {
 	parts []*joined
 }
 
-// joined is a part of the new array: one of the joined arrays.
+// joined is one of the arrays, and its place along the axis of the result.
 type joined struct {
 	*snapshot
 	first, count int64 // position and length along the axis of the result

@@ -98,7 +98,7 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 	})
 }
 
-// createFrom is create for an array that fill makes of others.
+// createFrom is create for an array whose items fill reads from snapshots.
 func (l *layout) createFrom(ctx context.Context, name string, hs []*snapshot, fill func(b *frame.Batch) error) (*Array, error) {
 	if l.opts.Locking && l.opts.Overwrite && !l.opts.Sparse {
 		for _, h := range hs {

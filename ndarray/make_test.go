@@ -429,6 +429,17 @@ func TestWriteItems(t *testing.T) {
 	if err := ToWriter(ctx, badWriter{io.ErrClosedPipe}, a); err != io.ErrClosedPipe {
 		t.Error(err)
 	}
+	text, err := Zeros(ctx, "", []int64{3}, "|S4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wide, err := AsType(text, "|S600000000") // its blocks are larger than any block
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := ToWriter(ctx, io.Discard, wide); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("items of 600 MB: %v, want %v", err, ErrTooLarge)
+	}
 }
 
 type badWriter struct{ err error }

@@ -149,7 +149,7 @@ func (r *Regions) write(ctx context.Context, w *writing, sel []Index) error {
 }
 
 // Missing ranges over the chunks that are not written, in order. Each box is valid until the next one. The first error
-// ends the loop. It wraps fs.ErrClosed, or is an error of ctx or of the operating system. See frame.Regions.Missing.
+// ends the loop. It wraps fs.ErrClosed, or is an error of ctx or of the operating system. See [frame.Regions.Missing].
 func (r *Regions) Missing(ctx context.Context) iter.Seq2[Box, error] {
 	return func(yield func(Box, error) bool) {
 		g := r.a.state.Load().geo

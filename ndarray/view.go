@@ -365,7 +365,7 @@ func fieldOf(m *selection.Mapping, path string) (selection.Mapping, error) {
 	}
 	var buf grid.Dims
 	if _, ok := grid.Product(next.Shape(&buf)); !ok {
-		return *m, fmt.Errorf("ndarray: %w: more than 2^63 items in field %q", ErrTooLarge, path)
+		return *m, fmt.Errorf("ndarray: %w: more than 2^63-1 items in field %q", ErrTooLarge, path)
 	}
 	return next, nil
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Decode appends the content of the chunk at the start of src to dst. See chunk.Pool.Decode.
+// Decode appends the content of the chunk at the start of src to dst. See chunk.Coder.Decode.
 func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	h, err := ParseHeader(src, int64(len(src)))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// Encode appends a chunk with the content src to dst. See chunk.Pool.Encode.
+// Encode appends a chunk with the content src to dst. See chunk.Coder.Encode.
 func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
 	l, err := c.Layout(len(src))
 	if err != nil {

@@ -96,7 +96,7 @@ func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
 	return true, nil
 }
 
-// layoutVL prepares the encoding of blocks of variable length. nblocks is their number. blockSize is not used.
+// layoutVL prepares the encoding of blocks of variable length. It does not set Layout.blockSize.
 func (p Params) layoutVL(blocks [][]byte) (*Layout, error) {
 	p, err := p.normal()
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// ReaderAt reads the decoded bytes of one chunk by their offset. See chunk.ReaderAt.
+// ReaderAt reads the decoded bytes of one chunk by their offset. See chunk.Coder.DecodeAt.
 type ReaderAt struct {
 	pool *Pool
 	r    Reader
@@ -42,7 +42,7 @@ func (a *ReaderAt) Size() int64 { return int64(a.r.NBytes()) }
 // Header returns the header of the chunk. The caller must not change it.
 func (a *ReaderAt) Header() *Header { return a.r.Header() }
 
-// ReadAt decodes the bytes [off, off+len(p)) of the chunk into p. See chunk.ReaderAt.
+// ReadAt decodes the bytes [off, off+len(p)) of the chunk into p. See chunk.Coder.DecodeAt.
 func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, paramError("reading at %d", off)

@@ -7,7 +7,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Pool.EncodeVL.
+// EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Coder.EncodeBlocks.
 func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params) ([]byte, error) {
 	l, err := c.layoutVL(blocks)
 	if err != nil {

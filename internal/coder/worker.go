@@ -65,7 +65,7 @@ type decoding struct {
 	reader *Reader
 	opened uint64
 	dec    codec.Decoder
-	prefix codec.PrefixDecoder // dec, if it can stop waiting
+	prefix codec.PrefixDecoder // dec, if it can decode the beginning of a stream
 	batch  codecs.BatchDecoder // dec, if it can decode several streams at once
 	planes bool                // decoding the streams of one block at once is faster
 }

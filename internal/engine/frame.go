@@ -98,8 +98,8 @@ type View interface {
 	// ChunkInfo describes chunk i. See frame.Frame.ChunkInfo.
 	ChunkInfo(ctx context.Context, i int) (ChunkInfo, error)
 	// ChunkInfos returns a function like ChunkInfo. From a source far away, it reads ahead the headers of the chunks
-	// that ahead returns. Neither the numbers passed to next nor those of ahead may decrease. The caller must call
-	// stop. Only one goroutine may call next and stop. They call ahead.
+	// that ahead returns. The numbers passed to successive calls of next must not decrease, nor must those of ahead.
+	// The caller must call stop. Only one goroutine may call next and stop. They call ahead.
 	ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
 	// Ahead returns a view for several calls of Decode, and for ChunkInfo of chunks that they will need. next visits
 	// the chunks of their plans, in the same order. From a source far away, the bytes for later calls are read while

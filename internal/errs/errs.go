@@ -54,7 +54,7 @@ var (
 	ErrUnsupported = Kind("unsupported", errors.ErrUnsupported)
 )
 
-// SetOverwrite adds to an error for a name that exists which option replaces what has it.
+// SetOverwrite adds the advice to set Overwrite to an error for an existing name.
 func SetOverwrite(err error) error { return fmt.Errorf("%w; set Overwrite to replace it", err) }
 
 // EditOrOverwrite is SetOverwrite for a name that a frame may have. It names the call for adding to that frame first,
@@ -72,8 +72,8 @@ func NoDirectory(name string, err error) error {
 	return Kind(fmt.Sprintf("directory %s does not exist", filepath.Dir(name)), err)
 }
 
-// SeeURL adds to an error for a name of a file, if it is a URL, which part of the library is for URLs, and if it is
-// empty, that it is.
+// SeeURL adds advice to the error of opening a file: the package for URLs if the name is a URL, or that the name is
+// empty.
 func SeeURL(name string, err error) error {
 	if name == "" {
 		return fmt.Errorf("%w; the name is empty", err)

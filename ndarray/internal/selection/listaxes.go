@@ -63,7 +63,7 @@ func resolveLists(shape []int64, sel []Index, rest int) (s Selection, err error)
 		var ok bool
 		s.ListAxes.Lists, s.ListAxes.joint = 1, b.n
 		if s.ListAxes.Points[0], ok = grid.Product(b.lengths[:b.n]); !ok {
-			return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errs.ErrTooLarge)
+			return s, fmt.Errorf("ndarray: %w: more than 2^63-1 items selected", errs.ErrTooLarge)
 		}
 	}
 	axis, ellipsis := 0, false
@@ -102,7 +102,7 @@ func resolveLists(shape []int64, sel []Index, rest int) (s Selection, err error)
 	}
 	var ok bool
 	if s.Items, ok = grid.Product(s.Shape()); !ok {
-		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errs.ErrTooLarge)
+		return s, fmt.Errorf("ndarray: %w: more than 2^63-1 items selected", errs.ErrTooLarge)
 	}
 	return s, nil
 }

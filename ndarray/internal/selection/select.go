@@ -127,7 +127,7 @@ func Resolve(shape []int64, sel []Index) (s Selection, err error) {
 	}
 	var ok bool
 	if s.Items, ok = grid.Product(s.Shape()); !ok {
-		return s, fmt.Errorf("ndarray: %w: more than 2^63 items selected", errs.ErrTooLarge)
+		return s, fmt.Errorf("ndarray: %w: more than 2^63-1 items selected", errs.ErrTooLarge)
 	}
 	return s, nil
 }
