@@ -272,7 +272,7 @@ func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, erro
 		switch {
 		case id != nil && err == nil && size != id.Size:
 			return fail(fmt.Errorf("%d bytes, opened with %d: %w", size, id.Size, errReplaced))
-		case id == nil && err == nil && size == 0:
+		case err == nil && size == 0:
 			a.id.Size = 0
 			discard(resp)
 			a.body = nil

@@ -122,6 +122,26 @@ func TestDiskChanged(t *testing.T) {
 	settle(t, obj)
 }
 
+// TestDiskEmpty replaces an empty object that is cached.
+func TestDiskEmpty(t *testing.T) {
+	s := newServer(t, nil)
+	o := diskOptions(t.TempDir())
+	settle(t, openServer(t, s, o))
+	s.mu.Lock()
+	s.data, s.etag = []byte("now there is content"), `"2"`
+	s.mu.Unlock()
+	obj := openServer(t, s, o)
+	if obj.check != nil {
+		obj.check.Wait()
+	}
+	settle(t, obj)
+	obj = openServer(t, s, o)
+	if obj.Size() != int64(len(s.data)) {
+		t.Errorf("size %d, want %d", obj.Size(), len(s.data))
+	}
+	settle(t, obj)
+}
+
 // TestDiskDamaged changes and removes files of a cache: reads must have the right bytes.
 func TestDiskDamaged(t *testing.T) {
 	data := randomBytes(700_000)

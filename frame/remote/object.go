@@ -157,10 +157,7 @@ func (obj *Object) start(e *opened, disk *diskCache) {
 
 // verify asks the server whether the object is still the version that was opened.
 func (obj *Object) verify(ctx context.Context) error {
-	if obj.id.Size == 0 {
-		return nil
-	}
-	var one [1]byte
+	var one [1]byte // an empty object answers without it
 	err := obj.c.read(ctx, one[:], 0, &obj.id)
 	if errors.Is(err, errWhole) { // the server ignores ranges
 		return nil
@@ -235,7 +232,7 @@ func (obj *Object) Gap() int64 {
 // Frame.Refresh of package frame calls Refresh.
 func (obj *Object) Refresh(ctx context.Context) error {
 	ctx = task.Context(ctx)
-	if err := obj.failed(ctx); err != nil || obj.id.Size == 0 {
+	if err := obj.failed(ctx); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)

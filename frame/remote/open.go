@@ -125,6 +125,7 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 			return 0, statusOf(err), err
 		}
 		if a.body == nil {
+			p.id, p.settled = a.id, a.settled
 			return 0, a.status, nil
 		}
 		defer a.body.Close()

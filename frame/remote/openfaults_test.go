@@ -200,6 +200,44 @@ func TestRefreshWhole(t *testing.T) {
 	}
 }
 
+// TestRefreshEmpty refreshes an empty object, before and after it was replaced by one with bytes.
+func TestRefreshEmpty(t *testing.T) {
+	for _, kind := range []string{"200", "416", "416 without a version", "getter"} {
+		s := newServer(t, nil)
+		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			if len(s.data) > 0 || kind == "200" {
+				return false
+			}
+			if kind != "416" {
+				w.Header().Del("ETag")
+			}
+			w.Header().Set("Content-Range", "bytes */0")
+			w.WriteHeader(http.StatusRequestedRangeNotSatisfiable)
+			return true
+		})
+		g := &memoryGetter{version: "1"}
+		open := func() (*Object, error) { return Open(t.Context(), s.URL, quick()) }
+		if kind == "getter" {
+			open = func() (*Object, error) { return OpenGetter(t.Context(), "x", g, nil) }
+		}
+		obj, err := open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := obj.Refresh(t.Context()); err != nil {
+			t.Errorf("%s: the same version: %v", kind, err)
+		}
+		g.data, g.version = []byte("now there is content"), "2"
+		s.mu.Lock()
+		s.data, s.etag = g.data, `"2"`
+		s.mu.Unlock()
+		if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
+			t.Errorf("%s: another version: %v, want ErrChanged", kind, err)
+		}
+		obj.Close()
+	}
+}
+
 // hugeGetter is a Getter of an object of zeros.
 type hugeGetter struct{ size int64 }
 

@@ -186,6 +186,9 @@ func (c *client) one(ctx context.Context, buf []byte, off int64, id *identity, a
 	if err != nil {
 		return 0, statusOf(err), err
 	}
+	if a.body == nil { // the object is empty, as it was when it was opened
+		return 0, a.status, nil
+	}
 	defer a.body.Close()
 	end, err := c.receive(ctx, a.n, alive)
 	if err != nil {
