@@ -177,6 +177,7 @@ func TestDirDisk(t *testing.T) {
 				if s.Bytes > int64(len(files)) {
 					t.Errorf("%d bytes, want one for each of %d files", s.Bytes, len(files))
 				}
+				time.Sleep(time.Second) // for the answers; without them, the next start would ask first
 			case 2:
 				time.Sleep(time.Second) // for the answer
 				_, err = ndarray.Read[float32](context.Background(), a)

@@ -133,12 +133,18 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 		obj.start(&opened{id: *f.id, settled: f.settled}, disk)
 		return nil, false, nil
 	}
-	if disk != nil && f.id == nil && obj.startCached(disk) {
-		return nil, false, nil
-	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(d.index.ctx, cancel)()
+	if disk != nil && f.id == nil {
+		cached, err := obj.startCached(ctx, disk)
+		if err != nil && d.index.ctx.Err() != nil {
+			err = errs.ErrClosed
+		}
+		if cached || err != nil {
+			return nil, false, err
+		}
+	}
 	w := firstWish(obj, g)
 	p, err := obj.c.first(ctx, w)
 	if w.off > 0 && (errors.Is(err, errNoRange) || errors.Is(err, ErrBounds)) { // the file may end before that

@@ -11,23 +11,28 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 )
 
-// The folder of a disk cache holds two kinds of files, which are written under another name and renamed:
+// The folder of a disk cache holds three kinds of files. Those of the first two are written under another name and
+// renamed:
 //
 //	KEY.obj         the version, the size and both ends of an object; KEY is a hash of the URL. Of a chunk of a sparse
 //	                frame, it has no ends
 //	VERSION-BLOCK   64 KiB of an object, or less at its end; VERSION is a hash of the URL, the version and the size
+//	KEY.ask         empty; Close came before the answer whether the object has changed: the next Open asks first
 //
-// So blocks of different versions are never in the same file. Each file ends with a checksum of its name and its
-// content: a crash of the system may leave files of zeros. All errors of the folder mean that a file is not cached.
+// So blocks of different versions are never in the same file. Each file of the first two kinds ends with a checksum of
+// its name and its content: a crash of the system may leave files of zeros. All errors of the folder mean that a file
+// is not cached.
 const (
 	blockSize   = 64 << 10
 	entrySuffix = ".obj"
+	askSuffix   = ".ask"
 	tempPrefix  = "tmp-"
 	sumLen      = 4
 )
@@ -187,8 +192,25 @@ func (d *diskObject) putEntry(o *opened) {
 	}
 	if b, err := json.Marshal(e); err == nil {
 		d.write(d.key+entrySuffix, b)
+		d.setAsked()
 	}
 }
+
+// unasked reports whether the last use of the entry ended before the server answered whether the object has changed.
+func (d *diskCache) unasked() bool { return d.exists(d.key + askSuffix) }
+
+// setUnasked makes the next Open ask first. If that is impossible, it removes the entry.
+func (d *diskCache) setUnasked() {
+	f, err := d.root.OpenFile(d.key+askSuffix, os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		d.root.Remove(d.key + entrySuffix)
+		return
+	}
+	f.Close()
+}
+
+// setAsked ends the effect of setUnasked.
+func (d *diskCache) setAsked() { d.root.Remove(d.key + askSuffix) }
 
 // dropEntry removes the entry of a version that the server no longer has.
 func (d *diskObject) dropEntry() {
@@ -313,8 +335,8 @@ func (d *diskCache) limit(n int64) {
 func isCacheFile(name string) bool {
 	head, rest, ok := strings.Cut(name, "-")
 	if !ok {
-		head, ok = strings.CutSuffix(name, entrySuffix)
-		rest = "0"
+		ext := filepath.Ext(name)
+		head, rest, ok = strings.TrimSuffix(name, ext), "0", ext == entrySuffix || ext == askSuffix
 	}
 	const digits = "0123456789abcdef"
 	return ok && len(head) == 32 && rest != "" && strings.Trim(head, digits) == "" && strings.Trim(rest, digits) == ""

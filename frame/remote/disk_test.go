@@ -142,6 +142,83 @@ func TestDiskEmpty(t *testing.T) {
 	settle(t, obj)
 }
 
+// TestDiskUnasked closes a cached object, or a file of a cached directory, before the server answers whether it has
+// changed. The next Open must ask.
+func TestDiskUnasked(t *testing.T) {
+	for _, name := range []string{"object", indexName, "00000000.chunk"} {
+		t.Run(name, func(t *testing.T) {
+			old, replaced := bytes.Repeat([]byte("old"), 100_000), bytes.Repeat([]byte("new"), 100_000)
+			s := newServer(t, old)
+			o := diskOptions(t.TempDir())
+			serve := func(change, answer bool) {
+				s.set(func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+					data := old
+					if change && strings.HasSuffix(r.URL.Path, name) {
+						data = replaced
+						w.Header().Set("ETag", `"2"`)
+					}
+					if r.Header.Get("Range") == "bytes=0-0" && !answer {
+						<-r.Context().Done()
+						return true
+					}
+					http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+					return true
+				})
+			}
+			read := func() string {
+				t.Helper()
+				p := make([]byte, 1200)
+				if name == "object" {
+					obj, err := Open(t.Context(), s.URL+"/object", o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer settle(t, obj)
+					_, err = obj.ReadAt(p, 99_000)
+					return fmt.Sprint(err, string(p[:3]))
+				}
+				d, err := OpenDir(t.Context(), s.URL, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer d.Close()
+				off := int64(99_000)
+				if name != indexName {
+					off += d.ChunkOffset(0)
+				}
+				_, err = d.ReadAtContext(t.Context(), p, off)
+				return fmt.Sprint(err, string(p[:3]))
+			}
+			unasked := func() int {
+				files, _ := filepath.Glob(o.Dir + "/*" + askSuffix)
+				return len(files)
+			}
+
+			serve(false, true)
+			read()
+			serve(false, false)
+			if got := read(); got != "<nil>old" || unasked() == 0 {
+				t.Errorf("no answer: %s, %d files are marked", got, unasked())
+			}
+			serve(false, true)
+			if got := read(); got != "<nil>old" || unasked() > 0 || s.requests.Load() > 2 {
+				t.Errorf("not changed: %s, %d files are marked, %d requests", got, unasked(), s.requests.Load())
+			}
+			serve(true, false)
+			if got := read(); got != "<nil>old" {
+				t.Errorf("no answer: %s", got)
+			}
+			serve(true, true)
+			if got := read(); got != "<nil>new" {
+				t.Errorf("changed: %s", got)
+			}
+			if n := unasked(); n > 0 {
+				t.Errorf("changed: %d files are marked", n)
+			}
+		})
+	}
+}
+
 // TestDiskDamaged changes and removes files of a cache: reads must have the right bytes.
 func TestDiskDamaged(t *testing.T) {
 	data := randomBytes(700_000)

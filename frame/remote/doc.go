@@ -70,8 +70,9 @@
 // Options.Dir keeps received bytes in a folder, in blocks of 64 KiB, and several processes may share it. An object that
 // is in the folder is opened without a request, and cached bytes are read at once. At the same time one request asks
 // whether the object has changed. If it has, reads return ErrChanged from then on, and the next Open starts with the
-// new version. An object is cached only if the server names its version: by a strong ETag, or by a Last-Modified that
-// is more than a second old when the server answers.
+// new version. Close does not wait for the answer. If there was none yet, the next Open waits for one before it uses
+// the folder. An object is cached only if the server names its version: by a strong ETag, or by a Last-Modified that is
+// more than a second old when the server answers.
 //
 // # Browsers
 //

@@ -108,15 +108,17 @@ func (obj *Object) open(ctx context.Context) error {
 		if disk, err = openDisk(&obj.o, cmp.Or(obj.o.Key, obj.c.key)); err != nil {
 			return err
 		}
-		if obj.startCached(disk) {
-			return nil
-		}
 	}
 	defer func() {
 		if disk != nil && obj.disk == nil { // or code of the user has panicked
 			disk.close()
 		}
 	}()
+	if disk != nil {
+		if cached, err := obj.startCached(ctx, disk); cached || err != nil {
+			return err
+		}
+	}
 	e, err := obj.c.open(ctx)
 	if err != nil {
 		return err
@@ -128,19 +130,36 @@ func (obj *Object) open(ctx context.Context) error {
 	return nil
 }
 
-// startCached opens the object from its entry in the disk cache, if there is one. At the same time, a request asks
-// whether the server still has that version.
-func (obj *Object) startCached(disk *diskCache) bool {
+// startCached opens the object from its entry in the disk cache, if there is one. A request asks whether the server
+// still has that version: at the same time, or first if the last use of the entry ended before the answer. Without an
+// answer, reads of bytes that are not cached find out.
+func (obj *Object) startCached(ctx context.Context, disk *diskCache) (bool, error) {
 	e := disk.entry()
 	if e == nil {
-		return false
+		return false, nil
+	}
+	if disk.unasked() {
+		err := obj.c.confirm(ctx, &e.id)
+		switch {
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		case errors.Is(err, ErrChanged):
+			disk.object(e).dropEntry()
+			return false, nil
+		case err == nil:
+			disk.setAsked()
+		}
+		obj.start(e, disk)
+		return true, nil
 	}
 	obj.start(e, disk)
 	obj.check = task.Go(func() error {
-		obj.verify(obj.ctx) // without an answer, reads of bytes that are not cached find out
+		if err := obj.verify(obj.ctx); err != nil && !errors.Is(err, ErrChanged) && obj.ctx.Err() != nil {
+			obj.disk.setUnasked() // a program that always closes that early would never notice a change
+		}
 		return nil
 	})
-	return true
+	return true, nil
 }
 
 // start sets the version of the object, and the bytes that opening has read. disk may be nil. It is used only for a
@@ -157,11 +176,7 @@ func (obj *Object) start(e *opened, disk *diskCache) {
 
 // verify asks the server whether the object is still the version that was opened.
 func (obj *Object) verify(ctx context.Context) error {
-	var one [1]byte // an empty object answers without it
-	err := obj.c.read(ctx, one[:], 0, &obj.id)
-	if errors.Is(err, errWhole) { // the server ignores ranges
-		return nil
-	}
+	err := obj.c.confirm(ctx, &obj.id)
 	if errors.Is(err, ErrChanged) {
 		obj.fail(err)
 	}
@@ -171,12 +186,11 @@ func (obj *Object) verify(ctx context.Context) error {
 // fail makes all later reads return an error that wraps ErrChanged.
 func (obj *Object) fail(err error) {
 	obj.mu.Lock()
-	first := obj.err == nil
-	if first {
+	if obj.err == nil {
 		obj.err = err
 	}
 	obj.mu.Unlock()
-	if first && obj.disk != nil {
+	if obj.disk != nil { // also if Close has set the error in the meantime
 		obj.disk.dropEntry()
 	}
 }

@@ -180,6 +180,16 @@ func (c *client) read(ctx context.Context, buf []byte, off int64, id *identity) 
 	})
 }
 
+// confirm returns ErrChanged if the object is no longer the version that was opened.
+func (c *client) confirm(ctx context.Context, id *identity) error {
+	var one [1]byte // an empty object answers without it
+	err := c.read(ctx, one[:], 0, id)
+	if errors.Is(err, errWhole) { // the server ignores ranges
+		return nil
+	}
+	return err
+}
+
 // one makes a request for the bytes at off. It returns the number of bytes that it has read, and the status.
 func (c *client) one(ctx context.Context, buf []byte, off int64, id *identity, alive func()) (int64, int, error) {
 	a, err := c.ask(ctx, wish{off, int64(len(buf))}, id)
