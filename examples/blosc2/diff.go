@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -119,27 +120,36 @@ func (d *differ) arrays(a, b *ndarray.Array) error {
 	if d.a.String() != d.b.String() && !(isReal(d.a) && isReal(d.b)) {
 		return nil
 	}
+	most := max(diffBytes/int64(max(d.a.Size, d.b.Size, 1)), 1)
 	var one, two []byte
-	for box := range ndarray.ByChunk(a).All() {
-		n := int(box.Size())
-		one, two = resize(one, n*d.a.Size), resize(two, n*d.b.Size)
-		sel := box.Selection()
-		if err := a.ReadBytes(d.e.ctx, one, sel...); err != nil {
-			return named(err, shownPath(d.options.A))
-		}
-		if err := b.ReadBytes(d.e.ctx, two, sel...); err != nil {
-			return named(err, shownPath(d.options.B))
-		}
-		if d.a.String() == d.b.String() && bytes.Equal(one, two) {
-			continue
-		}
-		d.box(box, one, two)
-		if d.options.Quiet && d.differ {
-			return nil
+	for chunk := range ndarray.ByChunk(a).All() {
+		for box := range pieces(chunk, a.Blocks(), most) {
+			n := int(box.Size())
+			one, two = resize(one, n*d.a.Size), resize(two, n*d.b.Size)
+			sel := box.Selection()
+			if err := a.ReadBytes(d.e.ctx, one, sel...); err != nil {
+				return named(err, shownPath(d.options.A))
+			}
+			if err := b.ReadBytes(d.e.ctx, two, sel...); err != nil {
+				return named(err, shownPath(d.options.B))
+			}
+			if d.a.String() == d.b.String() && bytes.Equal(one, two) {
+				continue
+			}
+			d.box(box, one, two)
+			if d.options.Quiet && d.differ {
+				return nil
+			}
 		}
 	}
+	d.result(a.Size())
+	return nil
+}
+
+// result prints the number of items that differ, and the first of them. size is the number of items of an array.
+func (d *differ) result(size int64) {
 	if d.count == 0 {
-		return nil
+		return
 	}
 	distance := ""
 	switch {
@@ -148,14 +158,43 @@ func (d *differ) arrays(a, b *ndarray.Array) error {
 	case isReal(d.a):
 		distance = ", largest distance " + floatText(d.most, 8)
 	}
-	d.say("items: %d of %d differ%s", d.count, a.Size(), distance)
+	d.say("items: %d of %d differ%s", d.count, size, distance)
 	for _, l := range d.lines {
 		d.say("  %s", l)
 	}
 	if more := d.count - int64(len(d.lines)); more > 0 && len(d.lines) > 0 {
 		d.say("  ... and %d more", more)
 	}
-	return nil
+}
+
+// diffBytes is the size of the parts of a chunk that are compared at a time.
+const diffBytes = 16 << 20
+
+// pieces returns boxes of at most most items that cover a box in C order. If possible, they consist of whole blocks.
+func pieces(box ndarray.Box, blocks []int64, most int64) iter.Seq[ndarray.Box] {
+	return func(yield func(ndarray.Box) bool) { cut(box, blocks, most, yield) }
+}
+
+// cut calls yield for the boxes of pieces, until it returns false.
+func cut(box ndarray.Box, blocks []int64, most int64, yield func(ndarray.Box) bool) bool {
+	size := box.Size()
+	axis := slices.IndexFunc(box.Shape, func(n int64) bool { return n > 1 })
+	if size <= most || axis < 0 {
+		return yield(box)
+	}
+	step := max(most/(size/box.Shape[axis]), 1)
+	if step > blocks[axis] {
+		step -= step % blocks[axis]
+	}
+	for at := int64(0); at < box.Shape[axis]; at += step {
+		part := ndarray.Box{Start: slices.Clone(box.Start), Shape: slices.Clone(box.Shape)}
+		part.Start[axis] += at
+		part.Shape[axis] = min(step, box.Shape[axis]-at)
+		if !cut(part, blocks, most, yield) {
+			return false
+		}
+	}
+	return true
 }
 
 // resize returns a buffer of n bytes.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -148,6 +149,35 @@ func TestDiff(t *testing.T) {
 	less := copyTree(t, big)
 	must(t, "", "set", less, "0", "-value", "18446744073709551614")
 	differs(t, 1, big, less)
+}
+
+// TestDiffLargeChunk compares arrays with one chunk of 240 MiB in parts. The differences are in C order.
+func TestDiffLargeChunk(t *testing.T) {
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	shape := []int64{2, 3, 40 << 20}
+	zeros, err := ndarray.Zeros(t.Context(), a, shape, "|u1", &ndarray.CreateOptions{Chunks: shape, Blocks: []int64{1, 1, 1 << 20}})
+	if err == nil {
+		err = zeros.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := copyTree(t, a)
+	for _, at := range []string{"0,2,41943039", "1,0,17", "1,2,20000000"} {
+		must(t, "", "set", b, at, "-value", "7")
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	differs(t, 0, a, a)
+	out := differs(t, 1, a, b)
+	runtime.ReadMemStats(&after)
+	want := "items: 3 of 251658240 differ, largest distance 7\n  (0, 2, 41943039): 0 and 7\n  (1, 0, 17): 0 and 7\n  (1, 2, 20000000): 0 and 7\n"
+	if out != want {
+		t.Errorf("%q, want %q", out, want)
+	}
+	if n := after.TotalAlloc - before.TotalAlloc; n > 128<<20 {
+		t.Errorf("%d bytes were allocated", n)
+	}
 }
 
 // fullDisk is a writer to a disk without space.
