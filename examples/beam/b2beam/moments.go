@@ -84,8 +84,8 @@ func (r reducer) mergeMoments(a, b []byte) []byte {
 	return encodeRows(x)
 }
 
-// fromMoments returns means, variances or standard deviations.
-func (r reducer) fromMoments(data []byte) []byte {
+// fromMoments returns means, variances or standard deviations. float is set if the items of the array are floats.
+func (r reducer) fromMoments(data []byte, float bool) []byte {
 	x := r.rows(data)
 	out := make([]float64, len(x[0]))
 	for i := range out {
@@ -94,8 +94,8 @@ func (r reducer) fromMoments(data []byte) []byte {
 			out[i] = x[0][i] / x[1][i]
 		default:
 			n := x[2][i] - float64(r.Options.DDof)
-			if out[i] = x[1][i] / max(n, 0); n <= 0 && r.Options.SkipNaN {
-				out[i] = math.NaN() // as NumPy's nanvar
+			if out[i] = x[1][i] / max(n, 0); n <= 0 && r.Options.SkipNaN && float {
+				out[i] = math.NaN() // as NumPy's nanvar; nanvar of integers is var
 			}
 		}
 		if r.Op == ndarray.OpStd {

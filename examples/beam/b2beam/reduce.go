@@ -220,14 +220,17 @@ func (r reducer) merge(ctx context.Context, a, b part) (part, error) {
 
 // result returns the items of a result, with the dtype that ndarray.Reduce gives them.
 func (r reducer) result(ctx context.Context, p part) (Tile, error) {
-	data := p.Tile.Data
-	if isMoment(r.Op) {
-		data = r.fromMoments(data)
-	}
-	t := Tile{DType: p.Tile.DType, Data: data}
 	item := Tile{DType: p.DType, Shape: []int64{0}}
 	a, err := item.Array(ctx)
-	if err != nil || a.DType().Kind != 'f' || t.DType != "<f8" {
+	if err != nil {
+		return p.Tile, err
+	}
+	data := p.Tile.Data
+	if isMoment(r.Op) {
+		data = r.fromMoments(data, a.DType().Kind == 'f')
+	}
+	t := Tile{DType: p.Tile.DType, Data: data}
+	if a.DType().Kind != 'f' || t.DType != "<f8" {
 		return t, err
 	}
 	t.Shape = []int64{int64(len(data) / 8)}

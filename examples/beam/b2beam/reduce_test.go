@@ -74,6 +74,48 @@ func TestReduce(t *testing.T) {
 	}
 }
 
+// TestReduceDDof compares variances with a divisor of 0, of integers and floats, with those of ndarray.Reduce.
+func TestReduceDDof(t *testing.T) {
+	ctx := context.Background()
+	var files []b2beam.File
+	for _, dtype := range []string{"<i4", "<u1", "<f4"} {
+		f := b2beam.File{Name: dtype[1:], Path: filepath.Join(t.TempDir(), "a.b2nd")}
+		a, err := ndarray.Zeros(ctx, f.Path, []int64{4, 3}, dtype, &ndarray.CreateOptions{Chunks: []int64{2, 3}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(ndarray.Fill(ctx, a, 5, ndarray.At(1), ndarray.Span(0, 2)), a.Close()); err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	out := t.TempDir()
+	each := func(do func(op ndarray.Op, o *ndarray.ReduceOptions, dir string)) {
+		for _, op := range []ndarray.Op{ndarray.OpVar, ndarray.OpStd} {
+			for _, skip := range []bool{false, true} {
+				do(op, &ndarray.ReduceOptions{Axes: []int{0}, DDof: 4, SkipNaN: skip}, filepath.Join(out, fmt.Sprint(op, skip)))
+			}
+		}
+	}
+	mustRun(t, func(s beam.Scope) {
+		tiles := b2beam.Read(s, files, nil)
+		each(func(op ndarray.Op, o *ndarray.ReduceOptions, dir string) {
+			b2beam.Write(s, dir, b2beam.Reduce(s, op, tiles, o), &ndarray.CreateOptions{NoSync: true})
+		})
+	})
+	for _, f := range files {
+		each(func(op ndarray.Op, o *ndarray.ReduceOptions, dir string) {
+			t.Run(fmt.Sprint(f.Name, op, o.SkipNaN), func(t *testing.T) {
+				want, err := ndarray.Reduce(ctx, open(t, f.Path), op, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				equal(t, open(t, filepath.Join(dir, f.Name+".b2nd")), want)
+			})
+		})
+	}
+}
+
 // TestReduceOrder compares results for items in big-endian order, and with a divisor of less than 1, with those of
 // ndarray.Reduce.
 func TestReduceOrder(t *testing.T) {
