@@ -151,8 +151,10 @@ func (d *diskCache) write(name string, b []byte) {
 
 // entryFile is the content of a file KEY.obj.
 type entryFile struct {
-	identity
-	Ends []entryEnd `json:"ends"`
+	ETag     []byte     `json:"etag,omitempty"` // may have bytes that are no UTF-8, which JSON changes in a string
+	Modified string     `json:"modified,omitempty"`
+	Size     int64      `json:"size"`
+	Ends     []entryEnd `json:"ends"`
 }
 
 // entryEnd is an end of an object.
@@ -166,16 +168,19 @@ func (d *diskCache) entry() *opened {
 	name := d.key + entrySuffix
 	b := d.read(name, 4*keep+4096)
 	var e entryFile
-	if b == nil || json.Unmarshal(b, &e) != nil || !e.named() || e.Size < 0 || e.Size >= maxSize || len(e.Ends) > 2 {
+	if b == nil || json.Unmarshal(b, &e) != nil {
 		return nil
 	}
-	o := &opened{id: e.identity, settled: true}
+	o := &opened{id: identity{version{string(e.ETag), e.Modified}, e.Size}, settled: true}
+	if !o.id.named() || e.Size < 0 || e.Size >= maxSize || len(e.Ends) > 2 {
+		return nil
+	}
 	end := int64(0)
 	for _, p := range e.Ends {
 		if p.Off < end || p.Off > e.Size-int64(len(p.Data)) {
 			return nil
 		}
-		o.parts = append(o.parts, part{id: e.identity, off: p.Off, data: p.Data})
+		o.parts = append(o.parts, part{id: o.id, off: p.Off, data: p.Data})
 		end = p.Off + int64(len(p.Data))
 	}
 	return o
@@ -183,7 +188,7 @@ func (d *diskCache) entry() *opened {
 
 // putEntry stores what Open has read of the object.
 func (d *diskObject) putEntry(o *opened) {
-	e := entryFile{identity: o.id}
+	e := entryFile{ETag: []byte(o.id.ETag), Modified: o.id.Modified, Size: o.id.Size}
 	for _, p := range o.parts {
 		if len(p.data) > keep {
 			return // the whole object of a server without ranges

@@ -142,6 +142,24 @@ func TestDiskEmpty(t *testing.T) {
 	settle(t, obj)
 }
 
+// TestDiskETag caches an object whose ETag is no UTF-8.
+func TestDiskETag(t *testing.T) {
+	data := randomBytes(300_000)
+	s := newServer(t, data)
+	s.etag = "\"caf\xe9\""
+	o := diskOptions(t.TempDir())
+	settle(t, openServer(t, s, o))
+	s.set(nil)
+	obj := openServer(t, s, o)
+	readAll(t, obj, data, []Range{{Off: 100_000, Len: 100}})
+	obj.check.Wait()
+	if n := s.requests.Load(); n != 2 || obj.Version() != s.etag {
+		t.Errorf("%d requests, want 2; version %q", n, obj.Version())
+	}
+	readAll(t, obj, data, []Range{{Off: 200_000, Len: 100}})
+	settle(t, obj)
+}
+
 // TestDiskUnasked closes a cached object, or a file of a cached directory, before the server answers whether it has
 // changed. The next Open must ask.
 func TestDiskUnasked(t *testing.T) {

@@ -9,14 +9,14 @@ import (
 
 // version names the content of an object.
 type version struct {
-	ETag     string `json:"etag,omitempty"`     // with its quotes, and W/ if it is weak
-	Modified string `json:"modified,omitempty"` // Last-Modified
+	ETag     string // with its quotes, and W/ if it is weak
+	Modified string // Last-Modified
 }
 
 // identity is what all answers about a version of an object have in common.
 type identity struct {
 	version
-	Size int64 `json:"size"`
+	Size int64
 }
 
 // versionOf returns the version that an answer names. Malformed values count as missing.
