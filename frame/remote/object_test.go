@@ -290,7 +290,8 @@ func TestContentRange(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for s, want := range map[string]time.Duration{
-		"": 0, "x": 0, "-5": 0, "7": 7 * time.Second, "99999999999999999999": 0,
+		"": 0, "x": 0, "-5": 0, "7": 7 * time.Second,
+		"2147483648": (1<<31 - 1) * time.Second, "99999999999999999999": (1<<31 - 1) * time.Second,
 		"Fri, 02 Jan 2026 03:04:15 GMT": 10 * time.Second, "Fri, 02 Jan 2026 03:04:00 GMT": 0,
 	} {
 		if got := retryAfter(http.Header{"Retry-After": {s}}, now); got != want {

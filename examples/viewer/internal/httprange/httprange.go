@@ -212,7 +212,8 @@ func statusError(resp *Response, opened bool) error {
 	case s == 401 || s == 403:
 		err = fmt.Errorf("%w: %w", err, fs.ErrPermission)
 	case s == 408 || s == 425 || s == 429 || s == 500 || s == 502 || s == 503 || s == 504:
-		if n, e := strconv.ParseUint(resp.Header("Retry-After"), 10, 31); e == nil {
+		// Of a value out of range, n is the largest one.
+		if n, e := strconv.ParseUint(resp.Header("Retry-After"), 10, 31); e == nil || errors.Is(e, strconv.ErrRange) {
 			err = retryAfter{err, time.Duration(n) * time.Second}
 		}
 		return temporary{err}

@@ -170,15 +170,16 @@ func TestAnswers(t *testing.T) {
 		"not satisfied":       {416, "bytes */160000", ""},
 		"other status":        {302, "", ""},
 		"forbidden":           {403, "", ""},
-		"too many, for hours": {429, "retry", ""},
+		"too many, for hours": {429, "retry 9999", ""},
+		"too many, for ages":  {429, "retry 2147483648", ""},
 		"unavailable":         {503, "", ""},
 	} {
 		d := &doer{Handler: serve(&etag, &data)}
 		r := open(t, d)
 		d.requests, d.Handler = 0, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("ETag", etag)
-			if answer.header == "retry" {
-				w.Header().Set("Retry-After", "9999")
+			if wait, ok := strings.CutPrefix(answer.header, "retry "); ok {
+				w.Header().Set("Retry-After", wait)
 			} else if answer.header != "" {
 				w.Header().Set("Content-Range", answer.header)
 			}
