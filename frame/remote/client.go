@@ -64,7 +64,27 @@ func newClient(rawURL string, o *Options) (*client, error) {
 		t.MaxResponseHeaderBytes = 64 << 10
 		c.http, c.own = &http.Client{Transport: t}, true
 	}
+	c.http = withoutReferer(c.http, o.Header.Get("Referer") != "")
 	return c, nil
+}
+
+// withoutReferer returns a client that does not send the URL of a request to another host, as its query may hold
+// secrets. own is set if the caller has chosen the field Referer.
+func withoutReferer(client *http.Client, own bool) *http.Client {
+	copied := *client
+	copied.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if !own && req.URL.Host != via[len(via)-1].URL.Host {
+			req.Header.Del("Referer")
+		}
+		if client.CheckRedirect != nil {
+			return client.CheckRedirect(req, via)
+		}
+		if len(via) >= 10 { // as package net/http does
+			return errors.New("stopped after 10 redirects")
+		}
+		return nil
+	}
+	return &copied
 }
 
 // close closes idle connections, unless they belong to a client of the caller.

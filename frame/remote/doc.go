@@ -88,5 +88,5 @@
 // The memory for an answer does not depend on the sizes that the server claims, except for an object that is read
 // whole. Messages name the URL without password and query. Redirects are followed as the client of Options.Client
 // follows them. Package net/http removes Authorization and cookies from requests to another host, and no other field of
-// Options.Header.
+// Options.Header. Such requests do not name the first URL in the field Referer.
 package remote

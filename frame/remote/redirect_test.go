@@ -75,6 +75,72 @@ func TestRedirect(t *testing.T) {
 	mu.Unlock()
 }
 
+// TestRedirectReferer redirects to another host, which must not see the query of the first URL, and on the same host.
+func TestRedirectReferer(t *testing.T) {
+	for _, c := range []struct {
+		host, own string
+		check     bool
+		want      string
+	}{
+		{"localhost", "", false, ""}, {"localhost", "", true, ""}, {"localhost", "http://mine/", false, "http://mine/"},
+		{"127.0.0.1", "", false, "/a?token=secret"},
+	} {
+		s := newServer(t, randomBytes(1000))
+		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/a" {
+				http.Redirect(w, r, strings.Replace(s.URL, "127.0.0.1", c.host, 1)+"/b", http.StatusFound)
+				return true
+			}
+			if got := r.Header.Get("Referer"); got != c.want && got != s.URL+c.want {
+				t.Errorf("%+v: Referer %q", c, got)
+			}
+			return false
+		})
+		o := quick()
+		o.Small, o.Header = true, http.Header{}
+		checked := false
+		if c.check {
+			transport := http.DefaultTransport.(*http.Transport).Clone()
+			defer transport.CloseIdleConnections()
+			o.Client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+				checked = true
+				return nil
+			}}
+		}
+		if c.own != "" {
+			o.Header.Set("Referer", c.own)
+		}
+		obj, err := Open(t.Context(), s.URL+"/a?token=secret", o)
+		if err != nil || checked != c.check {
+			t.Fatalf("%+v: %v, checked %v", c, err, checked)
+		}
+		obj.Close()
+	}
+}
+
+// TestRedirectInvalid redirects to URLs that no request can reach. The request is not repeated, and the error does not
+// hold the query.
+func TestRedirectInvalid(t *testing.T) {
+	for _, location := range []string{"http://[bad?key=hidden", ":::?key=hidden", "http://host:port/?key=hidden", "ftp://host/?key=hidden", "http:///?key=hidden", "http://127.0.0.1:99999/?key=hidden", "/a?key=hidden"} {
+		s := newServer(t, nil)
+		s.set(func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+			w.Header().Set("Location", location)
+			w.WriteHeader(http.StatusFound)
+			return true
+		})
+		o := quick()
+		o.Small = true
+		_, err := Open(t.Context(), s.URL, o)
+		want := int64(1)
+		if location[0] == '/' {
+			want = 10 // redirects of one request
+		}
+		if n := s.requests.Load(); err == nil || strings.Contains(err.Error(), "hidden") || n != want {
+			t.Errorf("%s: %d requests, want %d: %v", location, n, want, err)
+		}
+	}
+}
+
 // signer redirects to URLs of a server that expire.
 type signer struct {
 	*server

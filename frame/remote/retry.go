@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -58,6 +59,8 @@ func (c *client) transportError(ctx context.Context, err error) error {
 		return ctx.Err()
 	case cause != nil:
 		err = &temporary{err: cause}
+	case strings.HasPrefix(err.Error(), "failed to parse Location header"): // its text holds the query
+		err = errors.New("the server redirects to an invalid URL")
 	case repeatable(err):
 		err = &temporary{err: err}
 	}
@@ -74,8 +77,9 @@ func unwrapURL(err error) error {
 }
 
 // repeatable reports whether a request that failed without an answer may succeed the next time. Most errors of
-// connections have no type to test for.
+// connections have no type to test for, nor have those of URLs to which the server redirects.
 func repeatable(err error) bool {
+	var addr *net.AddrError
 	var dns *net.DNSError
 	var cert *tls.CertificateVerificationError
 	var record tls.RecordHeaderError
@@ -83,10 +87,10 @@ func repeatable(err error) bool {
 	switch {
 	case errors.As(err, &dns):
 		return dns.IsTemporary || dns.IsTimeout
-	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert):
+	case errors.As(err, &cert), errors.As(err, &record), errors.As(err, &alert), errors.As(err, &addr):
 		return false
 	}
-	return true
+	return !strings.HasPrefix(err.Error(), "unsupported protocol scheme") && err.Error() != "http: no Host in request URL"
 }
 
 // attempt is one request. It returns the number of bytes that it received and the status of the answer.
