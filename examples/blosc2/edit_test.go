@@ -230,6 +230,12 @@ func TestVLMeta(t *testing.T) {
 		if got := must(t, "", "vlmeta", out, "list", "-hex"); got != "name: 92a95f5f7475706c655f5f01\nother: ff00\n" {
 			t.Errorf("list: %s", got)
 		}
+		must(t, "", "vlmeta", out, "set", "last", "2")
+		code, got, errOut := callFree("", "vlmeta", out)
+		if code != 1 || string(got) != "name: [1]\nlast: 2\n" || !strings.Contains(errOut, "vlmeta other: ") {
+			t.Errorf("list with a value that is not MessagePack: exit %d, %q, %q", code, got, errOut)
+		}
+		must(t, "", "vlmeta", out, "delete", "last")
 		must(t, "", "vlmeta", out, "delete", "other")
 		if got := must(t, "", "vlmeta", out); got != "name: [1]\n" {
 			t.Errorf("list: %s", got)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -21,6 +22,9 @@ func packJSON(text string) ([]byte, error) {
 	d.UseNumber()
 	v, err := readJSON(d)
 	if err != nil {
+		if errors.Is(err, strconv.ErrRange) {
+			return nil, usagef("%q: %v", text, err)
+		}
 		if strings.IndexAny(text, "[]{}\"") < 0 {
 			return nil, usagef("%q is not JSON; a string has quotes of its own, as in '\"%s\"'", text, text)
 		}
@@ -60,12 +64,20 @@ func readJSON(d *json.Decoder) (any, error) {
 // number returns an int64, a uint64 if the number is larger, or a float64.
 func number(n json.Number) (any, error) {
 	if strings.ContainsAny(n.String(), ".eE") {
-		return n.Float64()
+		f, err := n.Float64()
+		if err != nil {
+			err = fmt.Errorf("the number %s does not fit in a float64: %w", n, strconv.ErrRange)
+		}
+		return f, err
 	}
 	if i, err := n.Int64(); err == nil {
 		return i, nil
 	}
-	return strconv.ParseUint(n.String(), 10, 64)
+	u, err := strconv.ParseUint(n.String(), 10, 64)
+	if err != nil { // another one if the integer is negative
+		err = fmt.Errorf("the integer %s does not fit in 64 bits: %w", n, strconv.ErrRange)
+	}
+	return u, err
 }
 
 // readList reads a list after its opening bracket.

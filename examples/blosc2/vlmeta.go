@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 )
 
@@ -94,6 +95,7 @@ func readVLMeta(e *env, path string, name []string, asHex bool) error {
 	if len(name) == 0 {
 		names = f.VLMetaNames()
 	}
+	var failed []error
 	for _, n := range names {
 		b, err := f.VLMeta(n)
 		if err != nil {
@@ -102,7 +104,8 @@ func readVLMeta(e *env, path string, name []string, asHex bool) error {
 		text := hex.EncodeToString(b)
 		if !asHex {
 			if text, err = unpackJSON(b, f.CheckAlloc); err != nil {
-				return fmt.Errorf("vlmeta %s: %w (use -hex to print the bytes)", n, err)
+				failed = append(failed, fmt.Errorf("vlmeta %s: %w (use -hex to print the bytes)", n, err))
+				continue
 			}
 		}
 		if len(name) == 0 {
@@ -110,7 +113,7 @@ func readVLMeta(e *env, path string, name []string, asHex bool) error {
 		}
 		fmt.Fprintln(e.out, text)
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // vlmetaBytes returns the bytes of a value in JSON or hexadecimal.

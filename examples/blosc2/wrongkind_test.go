@@ -135,6 +135,9 @@ func TestErrorTexts(t *testing.T) {
 	fails(t, 2, "-chunks: 3000000000 does not fit in 32 bits", "", "copy", "-chunks", "3000000000", a, missing)
 	fails(t, 2, "SEL is the name of a file, "+a+"; write PATH before SEL", "", "slice", "0:2", a)
 	fails(t, 2, `"Ada" is not JSON; a string has quotes of its own, as in '"Ada"' (see `, "", "vlmeta", a, "set", "author", "Ada")
+	fails(t, 2, "the integer 123456789012345678901234567890 does not fit in 64 bits", "", "vlmeta", a, "set", "n", "123456789012345678901234567890")
+	fails(t, 2, "the integer -9223372036854775809 does not fit in 64 bits", "", "vlmeta", a, "set", "--", "n", "-9223372036854775809")
+	fails(t, 2, "the number 1e400 does not fit in a float64", "", "vlmeta", a, "set", "n", "[1, 1e400]")
 	fails(t, 2, `"{Ada}" is not JSON: invalid character`, "", "vlmeta", a, "set", "author", "{Ada}")
 
 	npy := filepath.Join(t.TempDir(), "a.npy")
