@@ -80,6 +80,17 @@ const apart = `(() => {
 	}
 })()`
 
+// beside is a script that fails if the middle of a label is not beside the picture.
+const beside = `(() => {
+	const picture = document.querySelector("canvas").getBoundingClientRect();
+	for (const [id, from, to] of [["axis-x", "left", "right"], ["axis-y", "top", "bottom"]]) {
+		for (const e of document.querySelectorAll("#" + id + " text:not(.name)")) {
+			const box = e.getBoundingClientRect(), middle = (box[from] + box[to]) / 2;
+			if (middle < picture[from] || middle > picture[to]) throw new Error("label " + e.textContent + " of " + id + " is not beside the picture");
+		}
+	}
+})()`
+
 // testWide shows arrays with many rows and columns: their labels have room, also close up, and counts are grouped.
 func testWide(t *testing.T, s *site, c *chrome) {
 	p := c.newPage(t, 1200, 800, nil)
@@ -101,6 +112,9 @@ func testWide(t *testing.T, s *site, c *chrome) {
 	if got := p.content("info"); !strings.Contains(got, "2\u202f000\u202f000 × 3\u202f000\u202f000") || !strings.Contains(got, "10\u202f000") {
 		t.Errorf("metadata %q", got)
 	}
+	p.open(s.url + "#url=" + s.put(t, "cut.b2nd", constant(t, []int64{20, 20}, uint8(7), nil)) + "&window=10,10,15,15")
+	p.drawn()
+	p.eval(beside, nil)
 	for _, size := range []int{600, 390} {
 		q := c.newPage(t, size, 800, nil)
 		q.open(s.url + "#url=" + s.put(t, "narrow.b2nd", constant(t, []int64{500, 100_000}, uint8(7), nil)))

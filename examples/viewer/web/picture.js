@@ -178,14 +178,14 @@ export class Picture {
     const { clientWidth: w, clientHeight: h } = this.canvas;
     const x = [], y = [], left = this.axisY.clientWidth;
     const from = (v) => Math.max(0, Math.ceil(v - 0.5));
-    for (const t of integerTicks(from(this.window.left), Math.min(this.cols - 1, this.window.right), w / (textWidth(this.cols) + 24))) {
+    for (const t of integerTicks(from(this.window.left), Math.min(this.cols - 1, this.window.right - 0.5), w / (textWidth(this.cols) + 24))) {
       const at = ((t + 0.5 - this.window.left) / this.width) * w;
       x.push(el("line", { x1: at, x2: at, y1: 0, y2: 5, class: "tick" }), el("text", { x: at, y: 17, "text-anchor": "middle" }, count(t)));
     }
     x.push(el("text", { x: w / 2, y: 32, "text-anchor": "middle", class: "name" }, this.names[1]));
     this.axisX.replaceChildren(...x);
     if (this.rows > 1) {
-      for (const t of integerTicks(from(this.window.top), Math.min(this.rows - 1, this.window.bottom), h / 45)) {
+      for (const t of integerTicks(from(this.window.top), Math.min(this.rows - 1, this.window.bottom - 0.5), h / 45)) {
         const at = ((t + 0.5 - this.window.top) / this.height) * h;
         y.push(el("line", { x1: left - 5, x2: left, y1: at, y2: at, class: "tick" }), el("text", { x: left - 8, y: at + 4, "text-anchor": "end" }, count(t)));
       }
