@@ -65,11 +65,11 @@ type diskObject struct {
 // openDisk opens a folder, and creates it if it is missing.
 func openDisk(o *Options, key string) (*diskCache, error) {
 	if err := os.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("option Dir: %w", err)
 	}
 	root, err := os.OpenRoot(o.Dir)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("option Dir: %w", err)
 	}
 	return &diskCache{diskFolder: &diskFolder{root: root, most: o.DirBytes}, key: hash(key)}, nil
 }

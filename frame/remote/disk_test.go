@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -140,6 +141,20 @@ func TestDiskEmpty(t *testing.T) {
 		t.Errorf("size %d, want %d", obj.Size(), len(s.data))
 	}
 	settle(t, obj)
+}
+
+// TestDiskFolder expects the name of the option in the error of a folder that cannot be created.
+func TestDiskFolder(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{file, filepath.Join(file, "x")} {
+		_, err := Open(t.Context(), "http://127.0.0.1:1/", diskOptions(dir))
+		if !errors.As(err, new(*fs.PathError)) || !strings.HasPrefix(err.Error(), "option Dir: ") {
+			t.Errorf("%s: %v", dir, err)
+		}
+	}
 }
 
 // TestDiskETag caches an object whose ETag is no UTF-8.

@@ -41,7 +41,8 @@ type Object struct {
 // one usually none to be opened. If the server has no suffix ranges, a third request follows. See Options.Small for a
 // single request, and Options.Dir for none.
 //
-// The context is not used after Open has returned. Errors wrap ErrParam, or are an *Error.
+// The context is not used after Open has returned. Errors wrap ErrParam, are an *Error, or wrap an *fs.PathError if the
+// folder Options.Dir cannot be opened.
 func Open(ctx context.Context, url string, o *Options) (*Object, error) {
 	opts, err := o.complete()
 	if err != nil {
