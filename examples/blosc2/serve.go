@@ -12,7 +12,7 @@ import (
 // serveCmd serves a folder over HTTP.
 type serveCmd struct {
 	Addr     string        `default:"127.0.0.1:8080" placeholder:"HOST:PORT" help:"address to listen at; default: 127.0.0.1:8080. Port 0 chooses a free one. Without a host, as in :8080, it is every address of the machine"`
-	Host     []string      `placeholder:"NAME" help:"also accept NAME in the header Host, such as the name of a proxy's server; may be repeated. At a loopback address the server accepts localhost and loopback addresses, elsewhere every name unless there is a -host"`
+	Host     []string      `placeholder:"NAME" help:"also accept NAME in the header Host, such as the name of a proxy's server; may be repeated. At a loopback address the server accepts localhost, 127.0.0.1, ::1 and its own address, elsewhere every name unless there is a -host"`
 	CORS     string        `name:"cors" placeholder:"ORIGIN" help:"let scripts of this origin read answers, such as https://example.org; \"*\" means all origins"`
 	Viewer   string        `placeholder:"DIR" help:"serve the web page in this folder below /viewer/, with its scripts. Files of the served folder cannot run scripts"`
 	Result   size          `default:"67108864" placeholder:"BYTES" help:"largest number of bytes of the items of a selection; default: 64 MiB"`

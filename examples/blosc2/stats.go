@@ -62,7 +62,8 @@ func statistics(d meta.DType) ([]statistic, error) {
 	list := []statistic{{"min", ndarray.OpMin}, {"max", ndarray.OpMax}}
 	moments := []statistic{{"mean", ndarray.OpMean}, {"std", ndarray.OpStd}}
 	switch {
-	case d.Fields != nil || d.Elem != nil || !strings.ContainsRune("biufcMm", rune(d.Kind)):
+	case d.Fields != nil || d.Elem != nil || !strings.ContainsRune("biufcMm", rune(d.Kind)),
+		d.Kind == 'f' && d.Size > 8, d.Kind == 'c' && d.Size > 16: // long double
 		return nil, fmt.Errorf("items of dtype %s have no statistics: %w", d, ndarray.ErrType)
 	case d.Kind == 'c':
 		list = moments

@@ -103,6 +103,15 @@ func TestStatsHistogramCountsAll(t *testing.T) {
 	}
 }
 
+// TestStatsLongDouble expects the path in the error of a dtype without statistics.
+func TestStatsLongDouble(t *testing.T) {
+	for _, dtype := range []string{"<f16", "<c32"} {
+		path := filepath.Join(t.TempDir(), "a.b2nd")
+		must(t, strings.Repeat("\x00", 64), "create", "-raw", "-dtype", dtype, path)
+		fails(t, 1, path+": items of dtype "+dtype+" have no statistics: ", "", "stats", path)
+	}
+}
+
 // differs runs diff, which must exit with a status, and returns its output.
 func differs(t *testing.T, code int, args ...string) string {
 	t.Helper()
