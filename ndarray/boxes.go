@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // Box is a box of items of an array: Shape[i] items along axis i, starting at Start[i].
@@ -13,11 +14,16 @@ type Box struct {
 	Start, Shape []int64
 }
 
-// Selection returns the indexes that select the box.
+// Selection returns the indexes that select the box. Unlike a Span, it selects these items exactly: a box that is not
+// within the array returns ErrBounds, also if Start is negative.
 func (b Box) Selection() []Index {
-	sel := make([]Index, len(b.Start))
-	for i, at := range b.Start {
-		sel[i] = Span(at, at+b.Shape[i])
+	sel := make([]Index, max(len(b.Start), len(b.Shape)))
+	for i := range sel {
+		r := selection.Range{Start: 0, Stop: -1} // without a start or a length, the box is invalid
+		if i < len(b.Start) && i < len(b.Shape) {
+			r = selection.Range{Start: b.Start[i], Stop: b.Start[i] + b.Shape[i]}
+		}
+		sel[i] = r
 	}
 	return sel
 }

@@ -465,3 +465,30 @@ func BenchmarkTiles(b *testing.B) {
 		}
 	}
 }
+
+// TestBoxSelection reads and writes boxes that are not within the array. None may select other items.
+func TestBoxSelection(t *testing.T) {
+	ctx := t.Context()
+	a, err := Arange[int32](ctx, "", 0, 10, 1, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range []Box{
+		{[]int64{-3}, []int64{2}}, {[]int64{8}, []int64{5}}, {[]int64{2}, []int64{-1}}, {[]int64{11}, []int64{0}}, {[]int64{1}, []int64{math.MaxInt64}},
+		{[]int64{None}, []int64{2}}, {[]int64{0, 0}, []int64{1}}, {[]int64{0}, []int64{1, 1}}, {[]int64{0, 0}, []int64{1, 1}},
+	} {
+		if _, err := Read[int32](ctx, a, b.Selection()...); !errors.Is(err, ErrBounds) {
+			t.Errorf("Read of %v: %v, want %v", b, err, ErrBounds)
+		}
+		if err := Fill(ctx, a, -1, b.Selection()...); !errors.Is(err, ErrBounds) {
+			t.Errorf("Fill of %v: %v, want %v", b, err, ErrBounds)
+		}
+	}
+	for _, b := range []Box{{[]int64{0}, []int64{10}}, {[]int64{7}, []int64{3}}, {[]int64{10}, []int64{0}}, {[]int64{4}, []int64{1}}} {
+		got, err := Read[int32](ctx, a, b.Selection()...)
+		want, _ := Read[int32](ctx, a, Span(b.Start[0], b.Start[0]+b.Shape[0]))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("Read of %v: %v, %v, want %v", b, got, err, want)
+		}
+	}
+}

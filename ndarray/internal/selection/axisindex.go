@@ -16,7 +16,7 @@ func oneAxis(x Index) (drops, ok bool) {
 	switch x.(type) {
 	case Point:
 		return true, true
-	case Span:
+	case Span, Range:
 		return false, true
 	}
 	return false, false
@@ -29,6 +29,8 @@ func along(x Index, axis int, n int64) (AxisSelection, error) {
 		return x.along(axis, n)
 	case Span:
 		return x.along(axis, n)
+	case Range:
+		return x.along(axis, n)
 	}
 	return AxisSelection{}, fmt.Errorf("axis %d: not an index of one axis", axis)
 }
@@ -39,8 +41,12 @@ type Point int64
 // Span is the slice start:stop:step of an axis. None is a missing start or stop.
 type Span struct{ Start, Stop, Step int64 }
 
+// Range selects the items from Start up to, but not including, Stop, all of which must exist.
+type Range struct{ Start, Stop int64 }
+
 func (Point) index() {}
 func (Span) index()  {}
+func (Range) index() {}
 
 // along selects one item and drops the axis. A negative position counts from the end of the axis.
 func (p Point) along(axis int, n int64) (AxisSelection, error) {
@@ -81,6 +87,14 @@ func (s Span) along(axis int, n int64) (AxisSelection, error) {
 	return AxisSelection{Start: start, Step: step, Count: count}, nil
 }
 
+// along selects the items.
+func (r Range) along(axis int, n int64) (AxisSelection, error) {
+	if r.Start < 0 || r.Stop < r.Start || r.Stop > n {
+		return AxisSelection{}, fmt.Errorf("a box with the items [%d, %d) of axis %d of length %d", r.Start, r.Stop, axis, n)
+	}
+	return AxisSelection{Start: r.Start, Step: 1, Count: r.Stop - r.Start}, nil
+}
+
 // clip returns the start or stop of a slice, limited to lo and hi. A negative end counts from the end of an axis of
 // length n. If end is None, clip returns open.
 func clip(end, n, lo, hi, open int64) int64 {
@@ -112,3 +126,6 @@ func (s Span) String() string {
 	}
 	return string(b)
 }
+
+// String returns the index in NumPy's notation.
+func (r Range) String() string { return Span{r.Start, r.Stop, 1}.String() }
