@@ -129,7 +129,7 @@ func (s *snapshot) tail() storage.Extent {
 // areaLen returns an upper bound of the bytes of the chunks of a state. The chunks of a sparse frame have a file each.
 func (s *snapshot) areaLen() int64 {
 	if s.sparse {
-		return 1<<63 - 1
+		return math.MaxInt64
 	}
 	return max(s.cbytes, s.area-int64(s.headerLen))
 }

@@ -153,7 +153,7 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 		return nil, err
 	}
 	defer v.Release()
-	a := &Array{f: f, itemSize: v.Info().TypeSize, opts: f.Engine().Options()}
+	a := &Array{f: f, opts: f.Engine().Options()}
 	for _, name := range []string{"b2nd", "caterva"} {
 		if _, ok := v.MetaLayer(name); ok {
 			a.layer = name
@@ -164,7 +164,7 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 		return nil, &frame.Error{Path: f.Path(), Part: "metalayers", Chunk: -1, Off: -1,
 			Err: fmt.Errorf("no metalayer b2nd or caterva: %w", ErrNotArray)}
 	}
-	a.itemSize = lostItemSize(v, a.layer)
+	a.itemSize = itemSizeOf(v, a.layer)
 	st, err := a.load(v)
 	if err != nil {
 		return nil, err
@@ -176,10 +176,10 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 	return a, nil
 }
 
-// lostItemSize returns the item size of an array. If items have more than 255 bytes, C-Blosc2 writes a type size of 1
+// itemSizeOf returns the item size of an array. If items have more than 255 bytes, C-Blosc2 writes a type size of 1
 // into the header of a frame that it creates from chunks in memory. The item size is then that of the dtype, if the
 // chunk size agrees.
-func lostItemSize(v engine.View, layer string) int {
+func itemSizeOf(v engine.View, layer string) int {
 	info := v.Info()
 	content, _ := v.MetaLayer(layer)
 	rec, err := meta.ParseArray(content, info.TypeSize)

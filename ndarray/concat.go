@@ -28,11 +28,11 @@ func Concat(ctx context.Context, name string, axis int, rs []Reader, o *CreateOp
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("ndarray: %w: no arrays to concatenate", ErrShape)
 	}
-	numbers, err := axisNumbers([]int{axis}, len(rs[0].Shape()))
+	n, err := axisNumber(axis, len(rs[0].Shape()), ErrShape)
 	if err != nil {
 		return nil, err
 	}
-	j := joining{axis: numbers[0]}
+	j := joining{axis: n}
 	defer j.release()
 	for _, r := range rs {
 		if err := j.add(ctx, r); err != nil {

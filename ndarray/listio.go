@@ -81,7 +81,7 @@ func (r *listReading) Next(v *engine.Visit) bool {
 
 // Block implements engine.ReadPlan.
 func (r *listReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
-	m := selection.ListMoverOf(b)
+	m := engine.MoverOf[selection.ListMover](b)
 	m.Plan, m.User, m.ToBlock, m.One = r.plan, r.dst, false, false
 	m.Some = r.plan.Box(&m.Part, &v.State.(*listVisit).part, int32(k))
 	b.ItemSize, b.Need = r.plan.ItemSize(), 0
@@ -173,7 +173,7 @@ func (w *listWriting) Next(v *engine.Visit) bool {
 
 // Block implements engine.WritePlan.
 func (w *listWriting) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
-	m := selection.ListMoverOf(b)
+	m := engine.MoverOf[selection.ListMover](b)
 	m.Plan, m.User, m.ToBlock, m.One = w.plan, w.src, true, w.one
 	m.Some = w.plan.Box(&m.Part, v.State.(*selection.ListPart), int32(k))
 	if b.ItemSize, b.Keep = 0, engine.KeepAll; m.Some {

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 
 	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/ndcopy"
 )
 
@@ -22,16 +21,6 @@ type ListMover struct {
 
 	shuffled bool // the source is block, which is still shuffled, instead of src
 	block    coder.Shuffled
-}
-
-// ListMoverOf returns the mover of the previous answer of the plan, or a new one.
-func ListMoverOf(b *engine.Block) *ListMover {
-	m, ok := b.Mover.(*ListMover)
-	if !ok {
-		m = new(ListMover)
-		b.Mover = m
-	}
-	return m
 }
 
 // Move implements engine.Mover.
