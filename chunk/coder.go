@@ -22,6 +22,9 @@ type Coder struct {
 	Concurrency int           // goroutines that a call may use; 0 = GOMAXPROCS, more than 1024 = 1024
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or
 	// 4096 times its stored size, in which pages of zeros do not count. -1 = no limit.
+	//
+	// A call holds about three blocks for each of its goroutines. If the blocks are larger than 8 MiB, decoding uses no
+	// more goroutines than this memory allows within the limit, but at least one.
 	MaxBytes int64
 
 	once sync.Once

@@ -42,16 +42,9 @@ func (f *Frame) putWorker(w *worker) {
 }
 
 // workersFor returns the number of workers for a number of blocks of size bytes. If the blocks are large, their memory
-// stays within the limit of CheckAlloc, or there is one worker. A worker holds about three blocks: the result of a
-// prefix, memory of the filters, and in an opened chunk the reference block of Delta.
+// stays within the limit of CheckAlloc, or there is one worker.
 func (f *Frame) workersFor(blocks, size int64) int {
-	const held, large = 3, 8 << 20
-	n := task.Workers(f.opts.Concurrency, blocks)
-	if n == 1 || size <= large {
-		return n
-	}
-	most := f.allocLimit(held*size*int64(n)) / (held * size)
-	return int(max(1, min(int64(n), most)))
+	return coder.WorkersFor(task.Workers(f.opts.Concurrency, blocks), size, f.allocLimit)
 }
 
 // withWorker calls do with a worker.

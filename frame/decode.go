@@ -39,6 +39,7 @@ type decoding struct {
 	idle    []*decodeJob // finished jobs, for reuse
 	opening int
 	last    bool // the plan has no more chunks
+	most    int  // workers that may decode and open chunks: those below most
 }
 
 // decodeJob is an opened chunk.
@@ -52,6 +53,7 @@ type decodeJob struct {
 	n      int  // blocks needed; 0 until the chunk is open
 	active int  // blocks being decoded
 	two    bool // two blocks are decoded faster at a time
+	most   int  // workers that may hold blocks of this chunk
 }
 
 // decodePlan is Decode of engine.View, without the check whether s was overwritten. pass has the bytes of the chunks of
@@ -75,6 +77,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, p 
 		}
 	}
 	d.workers = f.workersFor(blocks, max(int64(blockSize), int64(s.blockSize)))
+	d.most = d.workers
 	d.call, d.opens = ctx, ctx
 	if d.pass = pass; pass == nil {
 		if src := storage.Ranges(s.src); src != nil {
@@ -112,28 +115,30 @@ func (d *decoding) run() error {
 }
 
 // runWorker is the loop of a worker.
-func (d *decoding) runWorker(int) {
+func (d *decoding) runWorker(i int) {
 	w := d.f.getWorker()
 	if d.endOpens != nil {
 		defer d.endOpens()
 	}
-	d.Work(func() sched.Next { return d.step(w) })
+	d.Work(func() sched.Next { return d.step(w, i) })
 	d.f.putWorker(w)
 }
 
-// step decodes some blocks of an opened chunk, or opens the next one.
-func (d *decoding) step(w *worker) sched.Next {
-	for _, j := range d.jobs {
-		if j.next < j.n {
-			d.decodeRun(w, j)
+// step is a step of worker i. It decodes some blocks of an opened chunk, or opens the next one.
+func (d *decoding) step(w *worker, i int) sched.Next {
+	if i < d.most {
+		for _, j := range d.jobs {
+			if j.next < j.n {
+				d.decodeRun(w, j)
+				return sched.Again
+			}
+		}
+		if !d.last {
+			d.openNext(w)
 			return sched.Again
 		}
 	}
-	switch {
-	case !d.last:
-		d.openNext(w)
-		return sched.Again
-	case d.opening == 0:
+	if d.last && d.opening == 0 {
 		return sched.Done
 	}
 	return sched.Wait
@@ -200,7 +205,7 @@ func (d *decoding) openNext(w *worker) {
 		d.Wake()
 		return
 	}
-	j.first, j.next, j.n, j.active, j.close = 0, 0, 0, 0, nil
+	j.first, j.next, j.n, j.active, j.close, j.most = 0, 0, 0, 0, nil, d.workers
 	d.jobs = append(d.jobs, j)
 	d.opening++
 	var n int
@@ -209,6 +214,7 @@ func (d *decoding) openNext(w *worker) {
 		return err
 	})
 	d.opening--
+	d.most = min(d.most, j.most)
 	if j.n = n; ok && n == 0 {
 		d.finish(j)
 	}
@@ -278,6 +284,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		return 0, d.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
 	}
 	blocks = j.r.NumBlocks()
+	j.most = f.workersFor(int64(d.workers), int64(j.r.LargestBlock())) // the block size of s may be wrong
 	h := j.r.Header()
 	if want := d.blockSize; want > 0 && h.VLBlocks() {
 		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))

@@ -59,7 +59,7 @@ const uncachedFill = 32 << 20
 // as long as there are two for each worker.
 func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 	n, pairs := r.h.nblocks, 0
-	workers := p.getWorkers(n)
+	workers := p.getDecoders(n, r)
 	if w.PrefersPairs(r) {
 		pairs = n / (2 * len(workers)) * len(workers)
 	}

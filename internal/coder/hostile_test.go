@@ -282,3 +282,45 @@ func TestBlockListLimit(t *testing.T) {
 		t.Errorf("%d blocks, %v", len(blocks), err)
 	}
 }
+
+// TestLargeBlockWorkers counts the workers that decode chunks with large blocks. Their number depends on the limit on
+// memory, for which only nonzero bytes of a chunk are evidence.
+func TestLargeBlockWorkers(t *testing.T) {
+	const large = 9 << 20
+	src := make([]byte, 4*large)
+	src[0] = 1
+	p := Params{BlockSize: large, Codec: codec.LZ4, Split: SplitNever}
+	zeros := mustEncode(t, src, p) // 37 kB, as LZ4 takes one byte for 255
+	hole := bytes.Clone(zeros)
+	clear(hole[4096:])
+	p.BlockSize = 8 << 20
+	small := mustEncode(t, src, p)
+	vl, err := EncodeVL(nil, [][]byte{src[:5], src[:large], src[:10], src[:20]}, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name     string
+		chunk    []byte
+		maxBytes int64
+		want     int
+	}{
+		{"blocks of 8 MiB", small, 9 << 20, 5},
+		{"less than a worker", zeros, 10 << 20, 1},
+		{"two workers", zeros, 60 << 20, 2},
+		{"no limit", zeros, -1, 4},
+		{"evidence", zeros, 0, 4},
+		{"less evidence", hole, 0, 2},
+		{"variable size", vl, 60 << 20, 2},
+		{"variable size, evidence", vl, 0, 4},
+	} {
+		pool := NewPool(&Options{Concurrency: 8, MaxBytes: c.maxBytes})
+		w, r := pool.Get(), new(Reader)
+		if err := w.Open(r, c.chunk); err != nil {
+			t.Fatal(c.name, err)
+		}
+		if n := len(pool.getDecoders(r.NumBlocks(), r)); n != c.want {
+			t.Errorf("%s: %d workers for a chunk of %d bytes, want %d", c.name, n, len(c.chunk), c.want)
+		}
+	}
+}

@@ -43,6 +43,7 @@ func (w *Worker) open(r *Reader) (err error) {
 	}()
 	r.maxBytes = w.o.MaxBytes
 	h := &r.h
+	r.largest = min(h.BlockSize, h.NBytes)
 	if h.Special() != Regular {
 		r.value = h.value(r.mem)
 		if w.o.Postfilter == nil {
@@ -68,13 +69,12 @@ func (w *Worker) open(r *Reader) (err error) {
 			return err
 		}
 	}
-	largest := h.BlockSize
 	if h.VLBlocks() {
-		if largest, err = r.readSizes(); err != nil {
+		if r.largest, err = r.readSizes(); err != nil {
 			return err
 		}
 	}
-	if err := w.checkBlock(r, largest, 8<<20); err != nil {
+	if err := w.checkBlock(r, r.largest, 8<<20); err != nil {
 		return err
 	}
 	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err != nil {

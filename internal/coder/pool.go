@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"math"
 	"sync"
 
 	"github.com/goblosc/blosc2/internal/sched"
@@ -75,6 +76,31 @@ func (p *Pool) getWorkers(n int) []*Worker {
 		first.workers = append(first.workers, p.newWorker())
 	}
 	return first.workers[:n]
+}
+
+// getDecoders is getWorkers for n blocks of a chunk. If the blocks are large, their memory stays within the limit
+// of the options, or there is one worker.
+func (p *Pool) getDecoders(n int, r *Reader) []*Worker {
+	n = task.Workers(p.o.Concurrency, int64(n))
+	return p.getWorkers(WorkersFor(n, int64(r.largest), func(n int64) int64 {
+		if p.o.MaxBytes < 0 {
+			return math.MaxInt64
+		}
+		limit, _ := p.o.allows(min(n, MemoryRatio*int64(r.h.CBytes)), FreeBytes, &r.h, r.src, r.base, r.mem)
+		return limit
+	}))
+}
+
+// WorkersFor returns how many of n workers may hold blocks of size bytes at the same time: all if the blocks are small,
+// and otherwise as many as the limit on memory allows, but at least one. limit returns this limit, as far as it matters
+// for a number of bytes. A worker holds about three blocks: the result of a prefix, memory of the filters, and in an
+// opened chunk the reference block of Delta.
+func WorkersFor(n int, size int64, limit func(n int64) int64) int {
+	const held, large = 3, 8 << 20
+	if n == 1 || size <= large {
+		return n
+	}
+	return int(max(1, min(int64(n), limit(held*size*int64(n))/(held*size))))
 }
 
 // alone returns a slice of w only, which is memory of w.

@@ -14,21 +14,22 @@ import (
 // Reader is an opened chunk: its header, the positions of its blocks, and where to read their bytes. Once opened, any
 // number of workers may decode its blocks at the same time. Opening a Reader again reuses its memory.
 type Reader struct {
-	h      Header
-	mem    []byte      // the chunk, if it is in memory
-	src    io.ReaderAt // otherwise, the source of the chunk
-	base   int64       // offset of the chunk in src
-	starts []int32     // offset of each block in the chunk; empty for stored and special chunks
-	ends   []int32     // upper bound for the end of each block
-	sorted []int32
-	offs   []int32 // with VLBlocks, the offset of each block in the decoded chunk, and the end of the last
-	dict   []byte
-	ref    []byte // decoded block 0, if the pipeline has Delta and the blocks have one size
-	value  []byte // repeated item of a Value chunk
-	own    []byte // the beginning of the chunk, read from src
-	ahead  []byte // bytes read from src in advance
-	from   int    // offset of ahead in the chunk
-	opened uint64 // counts openings
+	h       Header
+	mem     []byte      // the chunk, if it is in memory
+	src     io.ReaderAt // otherwise, the source of the chunk
+	base    int64       // offset of the chunk in src
+	starts  []int32     // offset of each block in the chunk; empty for stored and special chunks
+	ends    []int32     // upper bound for the end of each block
+	sorted  []int32
+	offs    []int32 // with VLBlocks, the offset of each block in the decoded chunk, and the end of the last
+	dict    []byte
+	ref     []byte // decoded block 0, if the pipeline has Delta and the blocks have one size
+	value   []byte // repeated item of a Value chunk
+	own     []byte // the beginning of the chunk, read from src
+	ahead   []byte // bytes read from src in advance
+	from    int    // offset of ahead in the chunk
+	opened  uint64 // counts openings
+	largest int    // size of the largest block
 
 	maxBytes int64 // Options.MaxBytes of the worker that opened it
 
@@ -124,7 +125,7 @@ func readError(err error, at, n, k int) error {
 
 // reset makes r a reader without a chunk.
 func (r *Reader) reset() {
-	r.h, r.mem, r.src, r.dict, r.value = Header{}, nil, nil, nil, nil
+	r.h, r.mem, r.src, r.dict, r.value, r.largest = Header{}, nil, nil, nil, nil, 0
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
 	r.steps, r.planes, r.pairs, r.uncached = steps{}, false, false, false
 	r.opened++
@@ -224,6 +225,9 @@ func (r *Reader) BlockLen(k int) int {
 	}
 	return r.h.blockLen(k)
 }
+
+// LargestBlock returns the decoded size of the largest block in bytes.
+func (r *Reader) LargestBlock() int { return r.largest }
 
 // BlockOffset returns the offset of block k in the decoded chunk.
 func (r *Reader) BlockOffset(k int) int {

@@ -54,7 +54,7 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	n := min(len(p), a.r.NBytes()-at)
 	if n > 0 {
 		first, last := a.r.blockAt(at), a.r.blockAt(at+n-1)
-		workers := a.pool.getWorkers(last - first + 1)
+		workers := a.pool.getDecoders(last-first+1, &a.r)
 		err := each(workers, last-first+1, func(w *Worker, k int) error {
 			return w.readPart(p[:n], &a.r, first+k, at)
 		})

@@ -3,6 +3,7 @@ package frametest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -384,6 +385,63 @@ func TestCopyOntoItself(t *testing.T) {
 		}
 		if err == nil {
 			must(t, g.Close())
+		}
+	}
+}
+
+// countFilter counts the goroutines that are in Backward.
+type countFilter struct{ now, most atomic.Int32 }
+
+func (*countFilter) Code() uint8 { return 200 }
+
+func (*countFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error { copy(dst, src); return nil }
+
+func (c *countFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
+	n := c.now.Add(1)
+	defer c.now.Add(-1)
+	for m := c.most.Load(); n > m && !c.most.CompareAndSwap(m, n); m = c.most.Load() {
+	}
+	time.Sleep(5 * time.Millisecond)
+	copy(dst, src)
+	return nil
+}
+
+// TestLargeBlockWorkers reads chunks with blocks of 9 MiB, of which MaxBytes allows two goroutines. The header of the
+// frame may have another block size.
+func TestLargeBlockWorkers(t *testing.T) {
+	const size, blocks = 9 << 20, 4
+	c := new(countFilter)
+	filters := []chunk.UserFilter{c}
+	src := make([]byte, size*blocks)
+	for i := 0; i < len(src); i += size {
+		src[i] = 1
+	}
+	f, err := frame.CreateFunc(t.Context(), "", func(b *frame.Batch) error {
+		for range 2 {
+			if err := b.Append(t.Context(), src); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &frame.CreateOptions{UserFilters: filters, Params: chunk.Params{
+		BlockSize: size, Codec: codec.LZ4, Filters: []chunk.Filter{chunk.Filter(c.Code())},
+	}})
+	must(t, err)
+	file, err := appendTo(f, nil)
+	must(t, err)
+	for _, blockSize := range []uint32{size, 1024, 0} {
+		binary.BigEndian.PutUint32(file[53:], blockSize)
+		f, err := frame.OpenBytes(file, &frame.OpenOptions{MaxBytes: 60 << 20, Concurrency: 8, UserFilters: filters})
+		must(t, err)
+		for name, read := range map[string]func() error{
+			"ReadAt":    func() error { _, err := f.Content(t.Context()).ReadAt(src, size/2); return err },
+			"ReadChunk": func() error { _, err := f.ReadChunk(t.Context(), src[:0], 0); return err },
+		} {
+			c.most.Store(0)
+			must(t, read())
+			if n := c.most.Load(); n < 1 || n > 2 {
+				t.Errorf("block size %d in the header, %s: %d goroutines, want 1 or 2", blockSize, name, n)
+			}
 		}
 	}
 }
