@@ -92,6 +92,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 		var buf []byte
 		var err error
 		chunks := f.distinctChunks(ctx, s)
+		chunks.checkArray()
 		chunks.readAhead(readChunks)
 		defer chunks.stop()
 		for i := range s.index.n {
@@ -117,6 +118,7 @@ func (f *Frame) copyTuned(ctx context.Context, s *snapshot, b *Batch) error {
 	b.f.tuner.Expect(s.nbytes)
 	var buf []byte
 	chunks := f.distinctChunks(ctx, s)
+	chunks.checkArray()
 	chunks.readAhead(readChunks)
 	defer chunks.stop()
 	for i := range s.index.n {
@@ -179,7 +181,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 	}
 	total, intact := int64(0), true
 	chunks := f.distinctChunks(ctx, s)
-	chunks.blockSize = blockBytes(s)
+	chunks.checkArray()
 	chunks.readAhead(readChunks)
 	defer chunks.stop()
 	for i := 0; i < s.index.n; i++ {
@@ -296,6 +298,7 @@ func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter
 	defer b.failUnless(&returned)
 	b.copiesFrom(f)
 	chunks := f.distinctChunks(ctx, s)
+	chunks.checkArray()
 	pairs = chunks.readPairsAhead(pairs)
 	defer chunks.stop()
 	for to, from := range pairs {
@@ -322,7 +325,8 @@ type distinctChunks struct {
 	seen map[entry]*seenChunk // nil if no chunk is referenced twice
 	left int64                // bytes that further chunks may have
 
-	blockSize int64 // bytes of a block, which verify compares, or 0
+	// Sizes of the items and blocks of an array, in bytes, that chunks must agree with; 0 = anything.
+	itemSize, blockSize int64
 }
 
 // seenChunk is a stored chunk that was examined.
@@ -341,6 +345,9 @@ func (f *Frame) distinctChunks(ctx context.Context, s *snapshot) *distinctChunks
 	}
 	return d
 }
+
+// checkArray makes d return an error for a chunk that does not fit the array in the frame, if there is one.
+func (d *distinctChunks) checkArray() { d.itemSize, d.blockSize = arraySizes(d.s) }
 
 // spend returns an error if the chunks so far, with chunk i of n bytes, have more bytes than their space.
 func (d *distinctChunks) spend(i, n int) error {
@@ -385,7 +392,7 @@ func (d *distinctChunks) verify(i int) (n int64, last bool, err error) {
 		if over := d.spend(i, d.storedSize(i, &h)); over != nil {
 			return 0, true, over
 		}
-		return int64(h.NBytes), false, cmp.Or(err, d.checkBlockSize(i, &h))
+		return int64(h.NBytes), false, cmp.Or(err, d.checkSizes(i, &h))
 	}
 	c := d.seen[d.s.index.at(i)]
 	if c == nil {
@@ -399,16 +406,34 @@ func (d *distinctChunks) verify(i int) (n int64, last bool, err error) {
 			return 0, true, over
 		}
 	}
-	return int64(c.h.NBytes), false, cmp.Or(d.fits(i, c), d.checkBlockSize(i, &c.h))
+	return int64(c.h.NBytes), false, cmp.Or(d.fits(i, c), d.checkSizes(i, &c.h))
 }
 
-// checkBlockSize returns an error if the blocks of chunk i do not have the size of the array's blocks: the array then
-// cannot be read.
-func (d *distinctChunks) checkBlockSize(i int, h *coder.Header) error {
-	if d.blockSize == 0 || d.s.index.at(i) < 0 || h.Special() != chunk.Regular || int64(h.BlockSize) == d.blockSize && !h.VLBlocks() {
+// checkSizes returns an error if the blocks of chunk i do not have the size of the array's blocks, or if the chunk does
+// not repeat one item: the array then cannot be read.
+func (d *distinctChunks) checkSizes(i int, h *coder.Header) error {
+	switch {
+	case d.blockSize == 0 || d.s.index.at(i) < 0:
+	case h.Special() != chunk.Regular:
+		if err := coder.CheckItems(h.Special(), h.CBytes-coder.HeaderSize, h.TypeSize, int(d.itemSize)); err != nil {
+			return d.f.chunkError(d.s, i, err)
+		}
+	case int64(h.BlockSize) != d.blockSize || h.VLBlocks():
+		return d.f.chunkError(d.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, d.blockSize))
+	}
+	return nil
+}
+
+// checkRaw is checkSizes for the stored bytes of chunk i.
+func (d *distinctChunks) checkRaw(i int, raw []byte) error {
+	if d.blockSize == 0 {
 		return nil
 	}
-	return d.f.chunkError(d.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, d.blockSize))
+	h, err := coder.ParseHeader(raw, int64(len(raw)))
+	if err != nil {
+		return d.f.chunkError(d.s, i, err)
+	}
+	return d.checkSizes(i, &h)
 }
 
 // storedSize returns the stored size of chunk i, in bytes.
@@ -445,7 +470,7 @@ func (d *distinctChunks) read(dst []byte, i int) ([]byte, error) {
 		err = d.f.checkChecksum(d.s, i, dst[at:])
 	}
 	if err == nil && d.s.index.at(i) >= 0 {
-		err = d.spend(i, len(dst)-at)
+		err = cmp.Or(d.spend(i, len(dst)-at), d.checkRaw(i, dst[at:]))
 	}
 	return dst, err
 }
@@ -526,7 +551,10 @@ func (d *distinctChunks) appendTuned(ctx context.Context, b *Batch, i int, buf [
 func (d *distinctChunks) replace(b *Batch, to, i int, buf []byte) ([]byte, error) {
 	var err error
 	if d.repeated(i) == nil {
-		if buf, err = d.raw(buf[:0], i); err != nil {
+		if buf, err = d.raw(buf[:0], i); err == nil {
+			err = d.checkRaw(i, buf)
+		}
+		if err != nil {
 			return buf, err
 		}
 	}

@@ -46,6 +46,7 @@ type encodeJob struct {
 	close      io.Closer
 	oldSpecial chunk.Special
 	oldValue   []byte
+	oldType    int    // item size of the chunk
 	ref        []byte // set by the owner before helpers begin
 
 	// Used only by the owner.
@@ -270,13 +271,14 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	if err != nil {
 		return f.chunkError(s, i, err)
 	}
-	if j.oldSpecial = special; special != chunk.Regular {
+	if j.oldSpecial, j.oldType = special, int(s.typeSize); special != chunk.Regular {
 		return nil
 	}
 	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, 1); err != nil {
 		return err
 	}
 	j.oldSpecial, j.oldValue = j.old.Special()
+	j.oldType = j.old.Header().TypeSize
 	if h := j.old.Header(); h.NBytes != e.l.NBytes() || h.VLBlocks() || j.oldSpecial == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
 		return f.chunkError(s, i, corrupt("%d bytes in blocks of %d, not %d in %d", h.NBytes, h.BlockSize, e.l.NBytes(), e.l.BlockLen(0)))
 	}
@@ -312,7 +314,7 @@ func (e *encoding) plain(w *worker, j *encodeJob, k int, b *engine.Block) ([]byt
 	dst := w.memory(n)
 	if b.Keep != engine.KeepNone {
 		if j.oldSpecial != chunk.Regular {
-			coder.FillSpecial(dst, j.oldSpecial, j.oldValue, int(e.s.typeSize), k*e.l.BlockLen(0))
+			coder.FillSpecial(dst, j.oldSpecial, j.oldValue, j.oldType, k*e.l.BlockLen(0))
 		} else if err := w.DecodeBlock(dst, &j.old, k); err != nil {
 			return nil, e.b.f.chunkError(e.s, j.visit.Chunk, err)
 		}

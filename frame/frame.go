@@ -71,31 +71,46 @@ func (f *Frame) prepare(s *snapshot) {
 	}
 }
 
-// blockShape returns the shape of the blocks of an array, or nil.
-func blockShape(s *snapshot) []int32 {
+// arrayRecord returns the metalayer with the shapes of an array, or nil.
+func arrayRecord(s *snapshot) *meta.Array {
 	for _, l := range s.meta {
 		if l.Name == "b2nd" || l.Name == "caterva" {
 			if a, err := meta.ParseArray(l.Content, int(s.typeSize)); err == nil {
-				return a.BlockShape
+				return a
 			}
 		}
 	}
 	return nil
 }
 
-// blockBytes returns the size of the blocks of an array, or 0.
-func blockBytes(s *snapshot) int64 {
-	shape := blockShape(s)
-	if shape == nil {
-		return 0
+// blockShape returns the shape of the blocks of an array, or nil.
+func blockShape(s *snapshot) []int32 {
+	if a := arrayRecord(s); a != nil {
+		return a.BlockShape
 	}
-	n := int64(s.typeSize)
-	for _, b := range shape {
-		if n *= int64(b); n > math.MaxInt32 {
-			break // larger than any block
+	return nil
+}
+
+// arraySizes returns the sizes of the items and of the blocks of an array in bytes, or zeros. If items have more than
+// 255 bytes, the type size in the header may be 1; then the size of the chunks determines that of the items.
+func arraySizes(s *snapshot) (item, block int64) {
+	a := arrayRecord(s)
+	if a == nil {
+		return 0, 0
+	}
+	size := func(n int64, shape []int32) int64 {
+		for _, length := range shape {
+			if n *= int64(length); n > math.MaxInt32 {
+				break // larger than any chunk
+			}
 		}
+		return n
 	}
-	return n
+	item = int64(s.typeSize)
+	if n := size(1, a.ChunkShape); item == 1 && n > 0 && int64(s.chunkSize)/n > coder.MaxTypeSize {
+		item = int64(s.chunkSize) / n
+	}
+	return item, size(item, a.BlockShape)
 }
 
 // error adds the name of the frame to an error.

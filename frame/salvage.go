@@ -258,7 +258,8 @@ func fitsArray(s *snapshot, a *meta.Array) error {
 // fitsBlocks returns an error if most chunks of an array have blocks of another size than those of the array. The data
 // of these chunks is not lost, but the description of the array would make them unreadable.
 func (f *Frame) fitsBlocks(ctx context.Context, s *snapshot) error {
-	want, fit, other := blockBytes(s), 0, 0
+	_, want := arraySizes(s)
+	fit, other := 0, 0
 	for i, e := range s.index.distinct() {
 		if e == maxOffset {
 			continue
@@ -305,7 +306,8 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 	}
 	var buf []byte
 	chunks := f.distinctChunks(ctx, s)
-	chunks.left, chunks.blockSize = salvageLimit(size), blockBytes(s)
+	chunks.left = salvageLimit(size)
+	chunks.checkArray()
 	for i := range s.index.n {
 		if err := ctx.Err(); err != nil {
 			return err
@@ -409,7 +411,7 @@ func (d *distinctChunks) usableOnce(i int) error {
 	if d.seen == nil {
 		h, err := d.f.usableHeader(storage.Bind(d.ctx, d.s.src), d.s, i)
 		d.left -= int64(h.CBytes)
-		return cmp.Or(err, d.checkBlockSize(i, &h))
+		return cmp.Or(err, d.checkSizes(i, &h))
 	}
 	c := d.seen[e]
 	if c == nil {
@@ -417,5 +419,5 @@ func (d *distinctChunks) usableOnce(i int) error {
 		d.seen[e] = c
 		d.left -= int64(c.h.CBytes)
 	}
-	return cmp.Or(d.fits(i, c), d.checkBlockSize(i, &c.h))
+	return cmp.Or(d.fits(i, c), d.checkSizes(i, &c.h))
 }

@@ -94,9 +94,9 @@ func (r *listReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
 }
 
 // Special implements engine.ReadPlan.
-func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
+func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, typeSize, _ int) error {
 	visit, g := v.State.(*listVisit), r.plan.Geo
-	item, err := visit.special.specialItem(s, value, int(g.ItemSize))
+	item, err := visit.special.specialItem(s, value, typeSize, int(g.ItemSize))
 	if err != nil {
 		return &frame.Error{Path: r.f.Path(), Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}

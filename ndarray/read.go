@@ -222,9 +222,9 @@ func (r *reading) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
 }
 
 // Special implements engine.ReadPlan.
-func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
+func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, typeSize, _ int) error {
 	visit := v.State.(*readVisit)
-	item, err := r.specialItem(v, s, value)
+	item, err := r.specialItem(v, s, value, typeSize)
 	if err != nil {
 		return err
 	}
@@ -233,24 +233,25 @@ func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ i
 }
 
 // specialItem is readVisit.specialItem with the location in the error.
-func (r *reading) specialItem(v *engine.Visit, s chunk.Special, value []byte) ([]byte, error) {
-	item, err := v.State.(*readVisit).specialItem(s, value, int(r.plan.Geo.ItemSize))
+func (r *reading) specialItem(v *engine.Visit, s chunk.Special, value []byte, typeSize int) ([]byte, error) {
+	item, err := v.State.(*readVisit).specialItem(s, value, typeSize, int(r.plan.Geo.ItemSize))
 	if err != nil {
 		return nil, &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}
 	return item, nil
 }
 
-// specialItem returns the item that a special chunk repeats: value, or memory of v.
-func (v *readVisit) specialItem(s chunk.Special, value []byte, itemSize int) ([]byte, error) {
+// specialItem returns the item that a special chunk repeats: value, or memory of v. typeSize is the item size in the
+// chunk, which may be a part of an item of the array.
+func (v *readVisit) specialItem(s chunk.Special, value []byte, typeSize, itemSize int) ([]byte, error) {
 	if s == chunk.Value && len(value) == itemSize {
 		return value, nil
 	}
-	if s == chunk.Value && itemSize%len(value) != 0 || s == chunk.NaNs && itemSize != 4 && itemSize != 8 {
-		return nil, fmt.Errorf("special chunk (%v) repeats %d bytes, but items have %d: %w", s, len(value), itemSize, ErrCorrupt)
+	if err := coder.CheckItems(s, len(value), typeSize, itemSize); err != nil {
+		return nil, err
 	}
 	v.item = slices.Grow(v.item[:0], itemSize)[:itemSize]
-	coder.FillSpecial(v.item, s, value, itemSize, 0)
+	coder.FillSpecial(v.item, s, value, typeSize, 0)
 	return v.item, nil
 }
 
@@ -323,8 +324,8 @@ func (m *zeroMover) Move(block []byte, _ bool) error {
 func (m *zeroMover) Unshuffle(coder.Shuffled) bool { return false }
 
 // Special implements engine.ReadPlan.
-func (z *zeroScan) Special(v *engine.Visit, s chunk.Special, value []byte, _, _ int) error {
-	item, err := z.specialItem(v, s, value)
+func (z *zeroScan) Special(v *engine.Visit, s chunk.Special, value []byte, typeSize, _ int) error {
+	item, err := z.specialItem(v, s, value, typeSize)
 	if err == nil && !coder.IsZero(item) {
 		err = errNotZero
 	}

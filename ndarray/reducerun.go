@@ -276,9 +276,9 @@ func (s *specialPlan) Next(v *engine.Visit) bool {
 func (s *specialPlan) Block(b *engine.Block, _ *engine.Visit, _, _, _ int) { *b = engine.Block{} }
 
 // Special implements engine.ReadPlan.
-func (s *specialPlan) Special(v *engine.Visit, special chunk.Special, value []byte, _, _ int) error {
+func (s *specialPlan) Special(v *engine.Visit, special chunk.Special, value []byte, typeSize, _ int) error {
 	var visit readVisit
-	item, err := visit.specialItem(special, value, s.itemSize)
+	item, err := visit.specialItem(special, value, typeSize, s.itemSize)
 	if err != nil {
 		return &frame.Error{Path: s.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
 	}

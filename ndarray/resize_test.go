@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -45,6 +46,9 @@ func TestLostItemSize(t *testing.T) {
 	defer b.Close()
 	if b.DType().Size != 300 || b.DType().String() != "|S300" || !bytes.Equal(contents(t, b), data) {
 		t.Errorf("items of %d bytes, %v", b.DType().Size, b.DType())
+	}
+	if err := b.Verify(ctx, nil); err != nil {
+		t.Error(err)
 	}
 	c, err := Copy(ctx, "", b, nil)
 	if err != nil {
@@ -236,5 +240,91 @@ func TestCreateOptionsOwned(t *testing.T) {
 	}
 	if _, err := Copy(ctx, "", a, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestChunkItems replaces the chunk of an array by chunks with items or blocks of another size. Verify, reads and
+// copies either all return ErrCorrupt, or agree about the items.
+func TestChunkItems(t *testing.T) {
+	special := func(s chunk.Special, n, typeSize int, value string) []byte {
+		c, err := chunk.EncodeSpecial(nil, s, n, []byte(value), chunk.Params{TypeSize: typeSize})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	blocks, err := chunk.Encode(nil, bytes.Repeat([]byte("01234567"), 6), chunk.Params{TypeSize: 8, BlockSize: 24})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		what  string
+		item  int
+		chunk []byte
+		want  error
+	}{
+		{"NaNs of 4 bytes, items of 8", 8, special(chunk.NaNs, 48, 4, ""), nil},
+		{"NaNs of 8 bytes, items of 16", 16, special(chunk.NaNs, 96, 8, ""), nil},
+		{"NaNs of 8 bytes, items of 4", 4, special(chunk.NaNs, 24, 8, ""), ErrCorrupt},
+		{"NaNs of 4 bytes, items of 6", 6, special(chunk.NaNs, 36, 4, ""), ErrCorrupt},
+		{"value of 4 bytes, items of 8", 8, special(chunk.Value, 48, 4, "abcd"), nil},
+		{"value of 3 bytes, items of 8", 8, special(chunk.Value, 48, 3, "abc"), ErrCorrupt},
+		{"value of two items", 8, special(chunk.Value, 48, 16, "0123456789abcdef"), ErrCorrupt},
+		{"zeros", 8, special(chunk.Zeros, 48, 3, ""), nil},
+		{"other blocks", 8, blocks, ErrCorrupt},
+	} {
+		a, err := Zeros(ctx, "", []int64{6}, fmt.Sprint("|V", c.item), &CreateOptions{Chunks: []int64{6}, Blocks: []int64{6}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := a.Frame().Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err = b.Delete(0); err == nil {
+			err = b.AppendRaw(ctx, c.chunk)
+		}
+		if err == nil {
+			err = b.Commit()
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		want, err := a.Frame().ReadChunk(ctx, nil, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", c.what, err)
+		}
+		got, listed, wrote := make([]byte, len(want)), make([]byte, len(want)), []byte(nil)
+		copied := func(o *CreateOptions) ([]byte, error) {
+			b, err := Copy(ctx, "", a, o)
+			if err != nil {
+				return nil, err
+			}
+			return contents(t, b), nil
+		}
+		as, errAs := copied(nil)
+		again, errAgain := copied(&CreateOptions{Chunks: []int64{4}, Blocks: []int64{2}})
+		tuned, errTuned := copied(&CreateOptions{Goal: Balanced})
+		for what, err := range map[string]error{
+			"Verify": a.Verify(ctx, nil), "ReadBytes": a.ReadBytes(ctx, got), "copy as stored": errAs,
+			"other chunks": errAgain, "goal": errTuned, "list": a.ReadBytes(ctx, listed, Pick(0, 1, 2, 3, 4, 5)),
+		} {
+			var fe *frame.Error
+			if !errors.Is(err, c.want) || err != nil && (!errors.As(err, &fe) || fe.Chunk != 0) {
+				t.Errorf("%s, %s: %v", c.what, what, err)
+			}
+		}
+		if c.want != nil {
+			continue
+		}
+		if err := a.WriteBytes(ctx, want[:c.item], At(2)); err != nil {
+			t.Fatal(err)
+		}
+		wrote = contents(t, a)
+		for i, b := range [][]byte{got, listed, as, again, tuned, wrote} {
+			if !bytes.Equal(b, want) {
+				t.Errorf("%s, %d: % x, want % x", c.what, i, b, want)
+			}
+		}
 	}
 }

@@ -29,6 +29,22 @@ func fillSpecial(dst []byte, s Special, value []byte, typeSize, off int, uncache
 	}
 }
 
+// CheckItems returns ErrCorrupt if a special chunk does not repeat one item of itemSize bytes. value is the length of
+// the repeated value of a Value chunk, and typeSize is the item size of a NaNs chunk.
+func CheckItems(s Special, value, typeSize, itemSize int) error {
+	n := 1
+	switch s {
+	case Value:
+		n = value
+	case NaNs:
+		n = typeSize
+	}
+	if itemSize%n != 0 {
+		return fmt.Errorf("special chunk (%v) repeats %d bytes, but items have %d: %w", s, n, itemSize, errs.ErrCorrupt)
+	}
+	return nil
+}
+
 // nan returns the bytes of a quiet NaN.
 func nan(typeSize int) []byte {
 	if typeSize == 4 {
