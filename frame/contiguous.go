@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"math"
-	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -94,9 +93,10 @@ func (c *contiguous) headerFits(n int64) error {
 func (c *contiguous) put(tx *transaction, data []byte) (entry, error) {
 	c.scanFree(tx)
 	x := c.allocate(tx, int64(len(data)))
-	tx.written = append(tx.written, x)
+	tx.write(x)
 	if m, ok := c.Bytes.(*Memory); ok && tx.size.all > 0 {
-		m.reserve(x.End, x.End+tx.size.left()+4096) // and a trailer
+		// The trailer follows. The estimate may be 0, but growing in small steps would copy the frame many times.
+		m.reserve(x.End, x.End+max(tx.size.left(), x.End/16)+4096)
 	}
 	if _, err := c.WriteAt(data, x.Off); err != nil {
 		return 0, err
@@ -112,9 +112,8 @@ func (c *contiguous) free(tx *transaction, e entry, size int64) {
 	}
 	off := int64(e) + int64(tx.next.headerLen)
 	x := storage.Extent{Off: off, End: off + size}
-	if i := slices.Index(tx.written, x); i >= 0 { // written by this very batch
-		tx.written = slices.Delete(tx.written, i, i+1)
-		c.space.Add(x)
+	if tx.unwrite(x) { // written by this very batch
+		tx.unused = append(tx.unused, x)
 		return
 	}
 	tx.freed = append(tx.freed, x)
@@ -146,6 +145,7 @@ func moveTail(s *snapshot, pos int64) *transaction {
 func (c *contiguous) commit(tx *transaction) error {
 	old, s := tx.cur, tx.next
 	c.scanFree(tx)
+	c.reuse(tx)
 
 	// Step 1: choose an offset for the tail, where no state in use has bytes. In an empty frame, the header counts as
 	// reaching to the tail.
@@ -231,9 +231,8 @@ func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
 }
 
 func (c *contiguous) rollback(tx *transaction) {
-	for _, x := range tx.written {
-		c.space.Add(x)
-	}
+	c.reuse(tx)
+	c.space.Add(tx.extents()...)
 	c.cut = tx.cur != nil
 }
 
@@ -266,8 +265,13 @@ func (c *contiguous) trim(now *snapshot) {
 
 // release frees the space of states that have no readers left.
 func (c *contiguous) release() {
+	var freed []storage.Extent
 	for x := range c.pending.Release() {
-		c.space.Add(storage.Extent{Off: min(max(x.Off, c.head), x.End), End: x.End}) // headers grow over old trailers
+		x.Off = min(max(x.Off, c.head), x.End) // headers grow over old trailers
+		freed = append(freed, x)
+	}
+	if len(freed) > 0 {
+		c.space.Add(freed...)
 	}
 }
 

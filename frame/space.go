@@ -9,6 +9,7 @@ import (
 
 // allocate returns space for n new bytes: in the first free space that is large enough, or at the end.
 func (c *contiguous) allocate(tx *transaction, n int64) storage.Extent {
+	c.reuse(tx)
 	if len(c.space) > 0 && c.mayReuse(tx.cur) {
 		if x, ok := c.space.Allocate(int64(tx.next.headerLen), n); ok { // the header of an empty frame may have grown
 			tx.end = max(tx.end, x.End) // free space may follow the current state
@@ -20,14 +21,22 @@ func (c *contiguous) allocate(tx *transaction, n int64) storage.Extent {
 	return storage.Extent{Off: off, End: tx.end}
 }
 
+// reuse makes the extents of chunks that a batch has written and freed free space.
+func (c *contiguous) reuse(tx *transaction) {
+	if len(tx.unused) > 0 {
+		c.space.Add(tx.unused...)
+		tx.unused = tx.unused[:0]
+	}
+}
+
 // end returns the end of all bytes that are or were in use, or free.
 func (c *contiguous) end(tx *transaction) int64 {
 	end := max(tx.end, int64(tx.next.headerLen))
 	if tx.cur != nil {
 		end = max(end, tx.cur.frameLen)
 	}
-	for _, x := range c.space {
-		end = max(end, x.End)
+	if n := len(c.space); n > 0 {
+		end = max(end, c.space[n-1].End)
 	}
 	for _, x := range c.pending.All() {
 		end = max(end, x.End)

@@ -99,7 +99,7 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	if err := d.writeFile(chunkFileName(id), data); err != nil {
 		return 0, err
 	}
-	tx.written = append(tx.written, fileExtent(id))
+	tx.write(fileExtent(id))
 	tx.next.cbytes += int64(len(data))
 	return entry(id), nil
 }
@@ -152,7 +152,7 @@ func (d *sparse) number(tx *transaction, n int64) int64 {
 		for _, x := range d.pending.All() {
 			d.taken[x.Off] = true
 		}
-		for _, x := range slices.Concat(tx.written, tx.freed) {
+		for _, x := range slices.Concat(tx.extents(), tx.freed) {
 			d.taken[x.Off] = true
 		}
 		for _, n := range d.avoided {
@@ -194,8 +194,7 @@ func (d *sparse) free(tx *transaction, e entry, size int64) {
 	if d.shared {
 		return
 	}
-	if i := slices.Index(tx.written, fileExtent(int64(e))); i >= 0 {
-		tx.written = slices.Delete(tx.written, i, i+1)
+	if tx.unwrite(fileExtent(int64(e))) {
 		d.root.Remove(chunkFileName(int64(e))) // no state references it
 		if d.takenBy == tx {
 			delete(d.taken, int64(e))
@@ -290,7 +289,7 @@ func (d *sparse) trim(*snapshot) {}
 func (d *sparse) headerFits(int64) error { return nil }
 
 func (d *sparse) rollback(tx *transaction) {
-	for _, x := range tx.written {
+	for _, x := range tx.extents() {
 		d.root.Remove(chunkFileName(x.Off))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"slices"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -63,7 +65,8 @@ type transaction struct {
 	cur  *snapshot // the state that readers see; nil before the first commit
 	next *snapshot // the state after the commit
 
-	written []storage.Extent // of the chunks that the batch wrote; in a sparse frame, numbers of files
+	written map[int64]int64  // offset and end of each chunk that the batch wrote; in a sparse frame, numbers of files
+	unused  []storage.Extent // of chunks that the batch wrote and freed
 	freed   []storage.Extent // of the chunks of cur that next does not reference
 	end     int64            // contiguous frames: offset of the end of the newest bytes
 	size    sizeEstimate     // of the chunks that will follow
@@ -71,6 +74,32 @@ type transaction struct {
 	tail    []byte // index, checksums and trailer
 	tailAt  int64  // required offset of the tail; 0 = anywhere
 	unknown error  // why cur or next may be stored, or why a journal is left
+}
+
+// write records that the batch has written a chunk to x.
+func (tx *transaction) write(x storage.Extent) {
+	if tx.written == nil {
+		tx.written = map[int64]int64{}
+	}
+	tx.written[x.Off] = x.End
+}
+
+// unwrite reports whether the batch has written a chunk to x, and forgets that.
+func (tx *transaction) unwrite(x storage.Extent) bool {
+	end, ok := tx.written[x.Off]
+	if ok = ok && end == x.End; ok {
+		delete(tx.written, x.Off)
+	}
+	return ok
+}
+
+// extents returns the extents that write has recorded, sorted by offset.
+func (tx *transaction) extents() []storage.Extent {
+	list := make([]storage.Extent, 0, len(tx.written))
+	for _, off := range slices.Sorted(maps.Keys(tx.written)) {
+		list = append(list, storage.Extent{Off: off, End: tx.written[off]})
+	}
+	return list
 }
 
 // encodeTail encodes the tail of tx.next.

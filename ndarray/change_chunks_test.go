@@ -333,3 +333,27 @@ func unravel(i int64, shape []int64) (at [3]int64) {
 	}
 	return at
 }
+
+// TestRewriteAllocations rewrites all chunks of arrays in one commit. The allocated memory must grow with the number of
+// chunks, not with its square.
+func TestRewriteAllocations(t *testing.T) {
+	rewrite := func(n int64) uint64 {
+		data := bytes.Repeat([]byte{7, 8}, int(n)/2)
+		a, err := Create(ctx, "", []int64{n}, data, &CreateOptions{Chunks: []int64{1}, Blocks: []int64{1}, Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := Write(ctx, a, data); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	const n = 10_000
+	if few, many := rewrite(n), rewrite(8*n); many > 16*few {
+		t.Errorf("%d bytes allocated for %d chunks, %d for %d", few, n, many, 8*n)
+	}
+}

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"io"
 	"iter"
 	"slices"
@@ -15,26 +16,25 @@ func (x Extent) Len() int64 { return x.End - x.Off }
 // Overlaps reports whether x and y have a byte in common.
 func (x Extent) Overlaps(y Extent) bool { return max(x.Off, y.Off) < min(x.End, y.End) }
 
-// FreeList is the free space of a storage: extents that neither overlap nor touch, in any order.
+// FreeList is the free space of a storage: extents that neither overlap nor touch, sorted by offset.
 type FreeList []Extent
 
-// Add adds free space and joins it with the extents that it touches.
-func (f *FreeList) Add(x Extent) {
-	if x.Off >= x.End {
-		return
-	}
-	kept := (*f)[:0]
-	for _, y := range *f {
-		switch {
-		case y.End == x.Off:
-			x.Off = y.Off
-		case x.End == y.Off:
-			x.End = y.End
+// Add adds free space and joins extents that touch. It takes time in proportion to the list, so add many extents at
+// once.
+func (f *FreeList) Add(extents ...Extent) {
+	list := append(*f, extents...)
+	slices.SortFunc(list, func(x, y Extent) int { return cmp.Compare(x.Off, y.Off) })
+	kept := list[:0]
+	for _, x := range list {
+		switch last := len(kept) - 1; {
+		case x.Off >= x.End:
+		case last >= 0 && kept[last].End == x.Off:
+			kept[last].End = x.End
 		default:
-			kept = append(kept, y)
+			kept = append(kept, x)
 		}
 	}
-	*f = append(kept, x)
+	*f = kept
 }
 
 // Reserve removes x from the free space.
@@ -63,7 +63,11 @@ func (f *FreeList) Allocate(from, n int64) (Extent, bool) {
 		}
 		if x.Len() >= n {
 			off := x.Off
-			if x.Off += n; x.Off == x.End {
+			switch x.Off += n; {
+			case x.Off < x.End:
+			case i == 0: // moves nothing
+				*f = (*f)[1:]
+			default:
 				*f = slices.Delete(*f, i, i+1)
 			}
 			return Extent{off, off + n}, true
