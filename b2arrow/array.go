@@ -21,6 +21,7 @@ import (
 //	M8, m8         timestamp and duration, with a unit of s, ms, us or ns
 //	V              fixed_size_binary
 //	structures     struct, with the fields in order
+//	sub-arrays     in fields of structures: fixed_size_list of all elements in C order
 //
 // The error wraps ndarray.ErrShape for an array of another number of dimensions, which Tensor may return,
 // ndarray.ErrTooLarge, errors.ErrUnsupported for other dtypes, or is an error of reading.
@@ -54,11 +55,7 @@ func structData(ctx context.Context, r ndarray.Reader, mem memory.Allocator) (ar
 	var fields []arrow.Field
 	var columns []arrow.ArrayData
 	for _, f := range r.DType().Fields {
-		v, err := ndarray.Field(r, f.Name)
-		var d arrow.ArrayData
-		if err == nil {
-			d, err = arrayData(ctx, v, mem)
-		}
+		d, err := fieldData(ctx, r, f.Name, mem)
 		if err != nil {
 			for _, c := range columns {
 				c.Release()
@@ -69,6 +66,27 @@ func structData(ctx context.Context, r ndarray.Reader, mem memory.Allocator) (ar
 		columns = append(columns, d)
 	}
 	return newData(arrow.StructOf(fields...), int(r.Size()), nil, 0, nil, columns...), nil
+}
+
+// fieldData returns the items of a field. Those of a sub-array become lists.
+func fieldData(ctx context.Context, r ndarray.Reader, name string, mem memory.Allocator) (arrow.ArrayData, error) {
+	v, err := ndarray.Field(r, name)
+	if err != nil {
+		return nil, err
+	}
+	shape := v.Shape()[len(r.Shape()):]
+	if len(shape) == 0 {
+		return arrayData(ctx, v, mem)
+	}
+	per, err := listLen(shape)
+	if err != nil {
+		return nil, err
+	}
+	elements, err := arrayData(ctx, v, mem)
+	if err != nil {
+		return nil, err
+	}
+	return newData(arrow.FixedSizeListOf(per, elements.DataType()), int(r.Size()), nil, 0, nil, elements), nil
 }
 
 // checkAlloc returns an error if the stored bytes of r do not justify n bytes of memory.

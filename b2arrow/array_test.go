@@ -84,6 +84,46 @@ func TestArray(t *testing.T) {
 		map[string]any{"ID": int64(1), "Value": float32(0.5)}, map[string]any{"ID": int64(2), "Value": float32(-1)})
 }
 
+// TestArraySubArrays reads structures with sub-arrays, also inside each other.
+func TestArraySubArrays(t *testing.T) {
+	ctx := context.Background()
+	create := func(n int64, dtype string, items ...byte) *ndarray.Array {
+		t.Helper()
+		a, err := ndarray.CreateBytes(ctx, "", []int64{n}, dtype, items, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { a.Close() })
+		return a
+	}
+	list := func(items ...any) []any { return items }
+	const pairs, pairsType = "[('a', 'i1', (2,)), ('b', 'i1')]", "struct<a: fixed_size_list<item: int8, nullable>[2] nullable, b: int8 nullable>"
+	rows := create(2, pairs, 1, 2, 3, 4, 5, 6)
+	first, second := map[string]any{"a": list(int8(1), int8(2)), "b": int8(3)}, map[string]any{"a": list(int8(4), int8(5)), "b": int8(6)}
+	checkArray(t, rows, pairsType, first, second)
+	back, err := ndarray.Flip(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkArray(t, back, pairsType, second, first)
+	none, err := ndarray.Slice(rows, ndarray.Span(1, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checkArray(t, none, pairsType, []any{}...)
+	checkArray(t, create(1, "[('a', '|S1', (2, 2)), ('b', '|b1', (1,))]", 'a', 'b', 'c', 'd', 1),
+		"struct<a: fixed_size_list<item: large_binary, nullable>[4] nullable, b: fixed_size_list<item: bool, nullable>[1] nullable>",
+		map[string]any{"a": list([]byte("a"), []byte("b"), []byte("c"), []byte("d")), "b": list(true)})
+	checkArray(t, create(2, "[('x', "+pairs+", (2,))]", 1, 2, 3, 4, 5, 6, 4, 5, 6, 1, 2, 3),
+		"struct<x: fixed_size_list<item: "+pairsType+", nullable>[2] nullable>",
+		map[string]any{"x": list(first, second)}, map[string]any{"x": list(second, first)})
+
+	// The first field is released when the second has no type.
+	if _, err := Array(ctx, create(1, "[('a', 'i1', (2,)), ('b', '<M8[D]', (2,))]", make([]byte, 18)...), checked(t)); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("days: %v", err)
+	}
+}
+
 func le(i int64) []byte {
 	b := make([]byte, 8)
 	for k := range b {

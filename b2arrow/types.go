@@ -110,14 +110,23 @@ func listOf(d meta.DType, shape []int64) (arrow.DataType, error) {
 	if err != nil {
 		return nil, err
 	}
+	n, err := listLen(shape)
+	if err != nil {
+		return nil, err
+	}
+	return arrow.FixedSizeListOf(n, elem), nil
+}
+
+// listLen returns the number of elements of arrays of a shape.
+func listLen(shape []int64) (int32, error) {
 	n := int64(1)
 	for _, e := range shape {
 		if e < 1 || n > math.MaxInt32/e {
-			return nil, unsupported("items of shape %v", shape)
+			return 0, unsupported("items of shape %v", shape)
 		}
 		n *= e
 	}
-	return arrow.FixedSizeListOf(int32(n), elem), nil
+	return int32(n), nil
 }
 
 // typeOfDType returns the type for a dtype.
