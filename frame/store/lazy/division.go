@@ -135,7 +135,7 @@ func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 		return d, nil, err
 	}
 	if isFloat(d) {
-		return d, pairs(d, d, nil, math.Pow), nil
+		return d, pairs(d, d, nil, pow), nil
 	}
 	return d, func(args []vec) (vec, error) {
 		b := args[1].to(d)

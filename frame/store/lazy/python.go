@@ -97,7 +97,7 @@ func pythonFloats(op string, x, y *term) (*term, error) {
 
 // pythonPower returns the literal for a power of floats.
 func pythonPower(a, b float64) (*term, error) {
-	x := math.Pow(a, b)
+	x := pow(a, b)
 	switch finite := a-a == 0 && b-b == 0; {
 	case finite && a == 0 && b < 0:
 		return nil, divisionByZero()
