@@ -68,9 +68,9 @@ func (b *binder) bind(n *node) (*term, error) {
 	case truth:
 		return boolean(n.i), nil
 	case name:
-		r, ok := b.operands[n.name]
-		if !ok {
-			return nil, fault(n, ndarray.ErrParam, "no operand %s", n.name)
+		r := b.operands[n.name]
+		if isNil(r) {
+			return nil, fault(n, ndarray.ErrParam, "missing operand %s", n.name)
 		}
 		return operand(n, r)
 	case call:
@@ -80,6 +80,17 @@ func (b *binder) bind(n *node) (*term, error) {
 		return b.call(n)
 	}
 	return nil, fault(n, errors.ErrUnsupported, "a string, a tuple or None")
+}
+
+// isNil reports whether r is nil, or a nil array or view.
+func isNil(r ndarray.Reader) bool {
+	switch r := r.(type) {
+	case *ndarray.Array:
+		return r == nil
+	case *ndarray.View:
+		return r == nil
+	}
+	return r == nil
 }
 
 // operand returns the term of an array.

@@ -29,12 +29,15 @@ func (b *binder) checkMemory(shape []int64, size int64) error {
 	n += min(b.held, math.MaxInt64-n)
 	var err error
 	for _, r := range b.operands {
+		if isNil(r) { // no expression may use it
+			continue
+		}
 		switch r := r.(type) {
 		case *ndarray.Array:
 			err = r.Frame().CheckAlloc(n)
 		case *ndarray.View:
 			err = r.Array().Frame().CheckAlloc(n)
-		default: // nil, which no expression may use
+		default:
 			continue
 		}
 		if err == nil {

@@ -121,3 +121,24 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestMissing has operands that are nil.
+func TestMissing(t *testing.T) {
+	x, err := Parse("a + 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, operands := range []map[string]ndarray.Reader{nil, {"a": nil}, {"a": (*ndarray.Array)(nil)}, {"a": (*ndarray.View)(nil)}} {
+		_, err := x.Eval(t.Context(), "", operands, nil)
+		if !errors.Is(err, ndarray.ErrParam) || !strings.Contains(err.Error(), "missing operand a") {
+			t.Errorf("%#v: %v", operands, err)
+		}
+	}
+	unused := map[string]ndarray.Reader{"a": reopened(t, []int64{1}, []float64{1}, 1<<20)}
+	for i := range 20 { // whichever operand is first
+		unused[strings.Repeat("b", i+1)] = (*ndarray.Array)(nil)
+	}
+	if _, err := x.Eval(t.Context(), "", unused, nil); err != nil {
+		t.Errorf("operands that the expression does not use: %v", err)
+	}
+}
