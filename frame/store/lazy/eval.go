@@ -151,7 +151,7 @@ func (b *binder) call(n *node) (*term, error) {
 // isName reports whether the name of a function is no operator.
 func isName(s string) bool { return s[0] >= 'a' && s[0] <= 'z' && !strings.HasPrefix(s, "unary ") }
 
-// narrow replaces integers that no dtype holds by floats, for functions of floats.
+// narrow replaces integers that no dtype holds, by floats for functions of floats.
 func narrow(n *node, args []*term) error {
 	for i, x := range args {
 		if x.huge() == 0 {
@@ -160,14 +160,23 @@ func narrow(n *node, args []*term) error {
 		if len(args) < 2 {
 			return fault(n, errors.ErrUnsupported, "%s of an integer of %d bits", n.name, x.whole.BitLen())
 		}
-		pair := args[len(args)-2:] // the first argument of where is a condition
+		if i < len(args)-2 { // the condition of where
+			args[i] = boolean(1)
+			continue
+		}
+		pair, takesFloats := args[len(args)-2:], n.name == "arctan2" || n.name == "hypot"
 		switch {
-		case n.name == "/" || isFloat(pair[0].d) || isFloat(pair[1].d):
+		case n.name == "/" || takesFloats || isFloat(pair[0].d) || isFloat(pair[1].d):
 			f, err := x.float64()
 			if err != nil {
 				return fault(n, err, "%s", n.name)
 			}
 			args[i] = float(f)
+			if other := args[len(args)-1-i]; takesFloats && !other.literal && (other.d.Kind == 'i' || other.d.Kind == 'u') {
+				// It takes the dtype for the array, as smaller integers do.
+				d := floatFor(other.d)
+				args[i] = &term{d: d, constant: true, value: args[i].value.to(d)}
+			}
 		case comparisons[n.name] == nil:
 			return fault(n, ndarray.ErrValue, "%s of items of 64 bits and an integer of %d bits", n.name, x.whole.BitLen())
 		}
