@@ -35,6 +35,8 @@ func (e *engineFrame) CheckTarget(name string) error {
 	return (*Frame)(e).checkTarget(name, &CreateOptions{Locking: true, Overwrite: true})
 }
 
+func (e *engineFrame) Name() string { return e.name }
+
 func (e *engineFrame) Options() engine.Options { return e.opts }
 
 func (e *engineFrame) AllocLimit() int64 { return (*Frame)(e).mostAlloc() }

@@ -35,7 +35,7 @@ var (
 
 // Error is an error with the part of the frame that it belongs to. It unwraps to its cause.
 type Error struct {
-	Path  string // name of the file or directory; empty for frames in memory, readers and sources
+	Path  string // name of the file, directory or Source; empty in memory, for readers and a Source without a name
 	Part  string // "header", "index", "trailer", "chunk", "metalayer b2nd", ...
 	Chunk int    // chunk number, or -1
 	Off   int64  // offset of the part in bytes from the start of the frame, or the number of a chunk file; or -1

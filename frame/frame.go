@@ -26,6 +26,7 @@ import (
 type Frame struct {
 	lifecycle
 	path      string
+	name      string // path or the name of the source, for errors
 	opts      engine.Options
 	sys       storage.System
 	store     store
@@ -47,7 +48,7 @@ type Frame struct {
 
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {
 	f := &Frame{
-		path: path, opts: opts, sys: sys, mu: newGate(),
+		path: path, name: path, opts: opts, sys: sys, mu: newGate(),
 		plain: coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes}),
 	}
 	var err error
@@ -115,10 +116,10 @@ func arraySizes(s *snapshot) (item, block int64) {
 
 // error adds the name of the frame to an error.
 func (f *Frame) error(err error) error {
-	if f.path == "" {
+	if f.name == "" {
 		return fmt.Errorf("frame: %w", err)
 	}
-	return fmt.Errorf("frame %s: %w", f.path, err)
+	return fmt.Errorf("frame %s: %w", f.name, err)
 }
 
 func (f *Frame) errClosed() error { return f.error(errs.ErrClosed) }
@@ -134,7 +135,7 @@ func (f *Frame) orClosed(err error) error {
 
 // wrap adds the part of the frame to an error.
 func (f *Frame) wrap(part string, off int64, err error) error {
-	return &Error{Path: f.path, Part: part, Chunk: -1, Off: off, Err: err}
+	return &Error{Path: f.name, Part: part, Chunk: -1, Off: off, Err: err}
 }
 
 // chunkError adds the chunk to an error.
@@ -151,12 +152,12 @@ func (f *Frame) chunkError(s *snapshot, i int, err error) error {
 
 // chunkErrorAt adds a chunk to an error. off is its offset in a contiguous frame, or -1.
 func (f *Frame) chunkErrorAt(i int, off int64, err error) error {
-	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: off, Err: err}
+	return &Error{Path: f.name, Part: "chunk", Chunk: i, Off: off, Err: err}
 }
 
 // chunkFileError adds a chunk of a sparse frame and its file to an error.
 func (f *Frame) chunkFileError(i int, number int64, err error) error {
-	return &Error{Path: f.path, Part: "chunk", Chunk: i, Off: number, Err: err, file: true}
+	return &Error{Path: f.name, Part: "chunk", Chunk: i, Off: number, Err: err, file: true}
 }
 
 // checkBounds returns ErrBounds if s has no chunk i.

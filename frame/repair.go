@@ -391,7 +391,7 @@ func (sv *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candi
 		}
 		p, err := sv.readChunkFile(x.Name(), id)
 		if err != nil {
-			report(&Error{Path: sv.f.path, Part: "chunk file", Chunk: -1, Off: id, Err: err, file: true})
+			report(&Error{Path: sv.f.name, Part: "chunk file", Chunk: -1, Off: id, Err: err, file: true})
 			continue
 		}
 		candidates = append(candidates, p)

@@ -49,6 +49,9 @@ import (
 // chunk file with number n, such as 0000001A.chunk for 26, is at the offset that ChunkOffset returns. A negative offset
 // means that there is no such file. The offsets of two files differ by at least 2 GiB. A read past the end of a file
 // returns the bytes before the end. ReadAtContext then returns io.EOF, and ReadRanges no error.
+//
+// If a Source is a [fmt.Stringer], String returns its name: OpenSource calls it once, and errors of the frame have the
+// name as their Path.
 type Source interface {
 	// ReadAtContext reads len(p) bytes at offset off, like the ReadAt of an [io.ReaderAt]. It should return the error
 	// of ctx soon after ctx is done. It must not retain p.
@@ -179,7 +182,11 @@ func openBytes(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) 
 	if err != nil {
 		return nil, err
 	}
-	if src, ok := st.(*storage.SourceBytes); ok && src.Files() != nil {
+	src, ok := st.(*storage.SourceBytes)
+	if ok {
+		f.name = printable(src.Name())
+	}
+	if ok && src.Files() != nil {
 		err = f.openFiles(task.Context(ctx), src)
 	} else {
 		err = f.openStorage(ctx, st, false)

@@ -161,7 +161,7 @@ func OpenFrame(f *frame.Frame) (*Array, error) {
 		}
 	}
 	if a.layer == "" {
-		return nil, &frame.Error{Path: f.Path(), Part: "metalayers", Chunk: -1, Off: -1,
+		return nil, &frame.Error{Path: f.Engine().Name(), Part: "metalayers", Chunk: -1, Off: -1,
 			Err: fmt.Errorf("no metalayer b2nd or caterva: %w", ErrNotArray)}
 	}
 	a.itemSize = itemSizeOf(v, a.layer)
@@ -269,14 +269,14 @@ func (a *Array) parse(v engine.View) (*state, error) {
 
 // corrupt returns an error about the metalayer with the shapes.
 func (a *Array) corrupt(format string, args ...any) error {
-	return &frame.Error{Path: a.f.Path(), Part: "metalayer " + a.layer, Chunk: -1, Off: -1,
+	return &frame.Error{Path: a.f.Engine().Name(), Part: "metalayer " + a.layer, Chunk: -1, Off: -1,
 		Err: fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)}
 }
 
 // fault returns an error that the file causes, with its name if it has one.
 func (a *Array) fault(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	if path := a.f.Path(); path != "" {
+	if path := a.f.Engine().Name(); path != "" {
 		return fmt.Errorf("ndarray: %s: %w", path, err)
 	}
 	return fmt.Errorf("ndarray: %w", err)

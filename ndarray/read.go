@@ -163,7 +163,7 @@ func (a *Array) reading() *reading {
 	if r, ok := a.reads.Get().(*reading); ok {
 		return r
 	}
-	return &reading{path: a.f.Path()}
+	return &reading{path: a.f.Engine().Name()}
 }
 
 // setPlan plans the read or write of a selection of the array, or of a view of it if m is not nil.
@@ -273,7 +273,7 @@ func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *select
 	if s.Items == 0 || allZeros(b.Engine().View()) {
 		return true, nil
 	}
-	z := &zeroScan{reading{path: a.f.Path()}}
+	z := &zeroScan{reading{path: a.f.Engine().Name()}}
 	z.plan = selection.NewPlan(st.geo, s)
 	err := b.Engine().View().Decode(ctx, z, z.plan.BlockCount(), int(st.geo.BlockBytes))
 	if errors.Is(err, errNotZero) {

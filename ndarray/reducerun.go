@@ -250,7 +250,7 @@ func (j *reduction) special(ctx context.Context, number int64) ([]byte, error) {
 	if err != nil || info.Special == chunk.Regular {
 		return nil, err
 	}
-	s := &specialPlan{number: int(number), itemSize: j.h.a.itemSize, path: j.h.a.f.Path()}
+	s := &specialPlan{number: int(number), itemSize: j.h.a.itemSize, path: j.h.a.f.Engine().Name()}
 	err = j.h.v.Decode(ctx, s, 1, 0)
 	return s.item, err
 }

@@ -259,8 +259,8 @@ func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst 
 	clear(dst)
 	return inBatches(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
 		err := c.Decode(convert.ValuesOf(dst[from:to]), b[from*size:], size, from)
-		if a, _ := r.source(); err != nil && a.f.Path() != "" {
-			err = &frame.Error{Path: a.f.Path(), Part: "items", Chunk: -1, Off: -1, Err: err}
+		if a, _ := r.source(); err != nil && a.f.Engine().Name() != "" {
+			err = &frame.Error{Path: a.f.Engine().Name(), Part: "items", Chunk: -1, Off: -1, Err: err}
 		}
 		return err
 	})

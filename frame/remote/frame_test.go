@@ -3,6 +3,7 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/internal/link"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // makeFrame returns a frame with n chunks of 256 KiB, in blocks of 32 KiB, and their bytes.
@@ -88,5 +90,30 @@ func TestFrame(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// TestErrorNames checks that the errors of a frame name its URL, without password and query.
+func TestErrorNames(t *testing.T) {
+	stored, _ := makeFrame(t, 1)
+	l := &link.Link{Objects: map[string]link.Object{"/a": {Data: stored, ETag: `"1"`}}}
+	ctx := context.Background()
+	src, err := remote.Open(ctx, "http://me:password@host/a?token=1", &remote.Options{Client: l.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	f, err := frame.OpenSource(ctx, src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_, chunkErr := f.ReadChunk(ctx, nil, 1)
+	_, arrayErr := ndarray.OpenFrame(f)
+	for _, err := range []error{chunkErr, arrayErr} {
+		var e *frame.Error
+		if !errors.As(err, &e) || e.Path != "http://me:xxxxx@host/a" {
+			t.Errorf("error %v, want the path http://me:xxxxx@host/a", err)
+		}
 	}
 }

@@ -133,6 +133,7 @@ func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: opening %s for editing: %w", name, err)
 	}
+	s.name = name
 	return s, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
@@ -80,13 +81,16 @@ func (s *Store) bytes(ctx context.Context, l *leaf) (source.Source, error) {
 	return f.src, nil
 }
 
+// leafName returns the name of a leaf in errors: the name of the store and the key.
+func (s *Store) leafName(key string) string { return strings.TrimSuffix(s.name, "/") + key }
+
 // openLeaf opens the frame of a leaf.
 func (s *Store) openLeaf(ctx context.Context, l *leaf, src source.Source) (*frame.Frame, error) {
 	o := s.opts.frames()
 	if l.file == "" {
 		o = s.embedded()
 	}
-	return frame.OpenSource(ctx, src, &o)
+	return frame.OpenSource(ctx, source.Named(src, s.leafName(l.key)), &o)
 }
 
 // embedded returns the options for the frames in the embed store, which grows while it is edited.
@@ -156,5 +160,9 @@ func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 	}
 	o.Frames = &fo
 	sub, err := openSource(ctx, src, nil, o)
-	return sub, atKey(key, err)
+	if err != nil {
+		return nil, atKey(key, err)
+	}
+	sub.name = s.leafName(key)
+	return sub, nil
 }

@@ -23,6 +23,7 @@ import (
 // the errors of this package, and errors of reading and writing.
 type Store struct {
 	opts   *OpenOptions
+	name   string // in errors of leaves; empty if the caller gave none
 	layout Layout
 	files  openFiles
 	embed  *frame.Frame // the embed store
@@ -41,6 +42,7 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("store: opening %s: %w", name, err)
 	}
+	s.name = name
 	return s, nil
 }
 
@@ -89,6 +91,9 @@ func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Store, 
 	if err == nil {
 		var s *Store
 		if s, err = openSource(ctx, src, nil, o); err == nil {
+			if n, ok := src.(fmt.Stringer); ok {
+				s.name = n.String()
+			}
 			return s, nil
 		}
 	}

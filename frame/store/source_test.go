@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
 )
 
@@ -143,4 +144,51 @@ func items(shape []int64) int64 {
 		n *= e
 	}
 	return n
+}
+
+// namedSource is a source with a name.
+type namedSource struct{ memory }
+
+func (namedSource) String() string { return "https://host/tree.b2z" }
+
+// TestErrorNames checks that the errors of a leaf name the store, as the caller named it, and the key.
+func TestErrorNames(t *testing.T) {
+	ctx := context.Background()
+	const dir = "../../testdata/stores/"
+	b, err := os.ReadFile(dir + "tree.b2z")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := memory{bytes.NewReader(b), func(context.Context) {}}
+	open := func(name string) (*store.Store, error) { return store.Open(ctx, dir+name, nil) }
+	for _, c := range []struct {
+		name string
+		open func() (*store.Store, error)
+	}{
+		{dir + "tree.b2z", func() (*store.Store, error) { return open("tree.b2z") }},
+		{dir + "embed.b2e", func() (*store.Store, error) { return open("embed.b2e") }},
+		{"https://host/tree.b2z", func() (*store.Store, error) { return store.OpenSource(ctx, namedSource{src}, nil) }},
+		{"", func() (*store.Store, error) { return store.OpenSource(ctx, src, nil) }},
+	} {
+		s, err := c.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		for key := range s.Keys("/") {
+			f, err := s.Frame(ctx, key)
+			if errors.Is(err, errors.ErrUnsupported) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = f.ReadChunk(ctx, nil, -1)
+			var e *frame.Error
+			if !errors.As(err, &e) || e.Path != c.name+key {
+				t.Errorf("error %v, want the path %s", err, c.name+key)
+			}
+			f.Close()
+		}
+	}
 }

@@ -17,6 +17,8 @@ type Frame interface {
 	// CheckTarget returns ErrParam if creating a contiguous frame of that name with Overwrite and Locking would wait
 	// for the end of reading this frame.
 	CheckTarget(name string) error
+	// Name returns the name of the frame in errors, or "" if it has none.
+	Name() string
 	// Options returns how the frame was opened or created. The caller may change the copy.
 	Options() Options
 	// AllocLimit returns the number of bytes that frame.Frame.CheckAlloc allows. It may read up to 16 MiB of the stored

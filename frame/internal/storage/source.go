@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/internal/errs"
@@ -64,6 +65,14 @@ func (s *SourceBytes) Refresh(ctx context.Context) error {
 
 // Size returns the size of the source.
 func (s *SourceBytes) Size() (int64, error) { return s.src.Size(), nil }
+
+// Name returns the name of the source if it is a fmt.Stringer, or "".
+func (s *SourceBytes) Name() string {
+	if n, ok := s.src.(fmt.Stringer); ok {
+		return n.String()
+	}
+	return ""
+}
 
 // Files returns the source if it is the source of a sparse frame, or nil.
 func (s *SourceBytes) Files() ChunkFiles {

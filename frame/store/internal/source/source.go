@@ -63,6 +63,28 @@ func (s rangedSection) ReadRanges(ctx context.Context, want []frame.Range, got f
 	return s.whole.ReadRanges(ctx, moved, got)
 }
 
+// Named returns src as a fmt.Stringer with a name. It is a RangeReader if src is one.
+func Named(src Source, name string) Source {
+	n := named{src, name}
+	if r, ok := src.(RangeReader); ok {
+		return rangedNamed{n, r}
+	}
+	return n
+}
+
+type named struct {
+	Source
+	name string
+}
+
+func (n named) String() string { return n.name }
+
+// rangedNamed is a named RangeReader.
+type rangedNamed struct {
+	named
+	RangeReader
+}
+
 type section struct {
 	src       Source
 	off, size int64
