@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -471,5 +472,18 @@ func TestUnwritableFilters(t *testing.T) {
 		}
 		check(c)
 		must(t, c.Close())
+	}
+}
+
+// TestNegativeChunk checks that the error for a negative chunk number names it.
+func TestNegativeChunk(t *testing.T) {
+	f, err := Create(context.Background(), "", &CreateOptions{ChunkSize: 16})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	const want = "frame: chunk -1: the number of chunks is 0: "
+	if _, err := f.ReadChunk(context.Background(), nil, -1); !errors.Is(err, ErrBounds) || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("error %v, want %s", err, want)
 	}
 }

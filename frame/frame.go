@@ -170,7 +170,11 @@ func (f *Frame) checkBounds(s *snapshot, i int) error {
 
 // errBounds returns the error for a number that no chunk of s has.
 func (f *Frame) errBounds(s *snapshot, i int) error {
-	return f.chunkErrorAt(i, -1, fmt.Errorf("the frame has %d: %w", s.index.n, ErrBounds))
+	err := fmt.Errorf("the number of chunks is %d: %w", s.index.n, ErrBounds)
+	if i < 0 { // an Error has no negative chunk number
+		return f.wrap(fmt.Sprintf("chunk %d", i), -1, err)
+	}
+	return f.chunkErrorAt(i, -1, err)
 }
 
 // vlContent decodes a variable-length metalayer.

@@ -67,7 +67,7 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 		}
 		return createDir(ctx, o.system(), filepath.Clean(name), layout, o.noSync())
 	}
-	return faults.Unsupportedf("the name must end in .b2d or .b2e")
+	return faults.Unsupportedf("the name must end in .b2d or .b2e; for a .b2z file, create a directory and Pack it")
 }
 
 // createDir creates an empty directory store. The directory gets its name once the embed store is in it.

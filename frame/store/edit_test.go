@@ -365,6 +365,9 @@ func TestEditErrors(t *testing.T) {
 			t.Errorf("Create(%s) succeeds", name)
 		}
 	}
+	if _, err := Create(ctx, "q.b2z", nil); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "; for a .b2z file, create a directory and Pack it") {
+		t.Errorf("creating a zip file: %v", err)
+	}
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.tmp"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("temporary files %v, %v", left, err)

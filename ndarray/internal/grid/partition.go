@@ -103,6 +103,10 @@ func givenParts(shape, chunks, blocks []int64) (chunk, block []int64, err error)
 			block[i] = whole
 		}
 		switch {
+		case n >= 0 && chunks != nil && chunks[i] < -1:
+			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: chunk length %d, want -1 (whole axis), 0 (automatic) or more", errs.ErrShape, i, chunks[i])
+		case n >= 0 && blocks != nil && blocks[i] < -1:
+			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: block length %d, want -1 (whole chunk), 0 (automatic) or more", errs.ErrShape, i, blocks[i])
 		case n < 0 || chunk[i] < 0 || block[i] < 0:
 			return nil, nil, fmt.Errorf("ndarray: %w: axis %d: negative length in shape %v, chunk shape %v or block shape %v", errs.ErrShape, i, shape, chunks, blocks)
 		case unknown:

@@ -105,6 +105,10 @@ func TestPartitionErrors(t *testing.T) {
 			t.Errorf("%v: %v %v, error %v, want %v", x, chunks, blocks, err, x.err)
 		}
 	}
+	_, _, err := Partition([]int64{5, 5}, []int64{3, -2}, nil, 1, 0)
+	if err == nil || !strings.Contains(err.Error(), "axis 1: chunk length -2, want -1") {
+		t.Errorf("error %v does not name the length", err)
+	}
 }
 
 // TestPartitionOwnsResult checks that the result does not share memory with the arguments.

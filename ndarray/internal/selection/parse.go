@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/frame"
 )
@@ -97,11 +98,17 @@ func (p *parser) entries() ([]Index, error) {
 			break
 		}
 		if p.text[p.pos] != ',' {
-			return nil, p.errorf("unexpected %q, want a comma", p.text[p.pos])
+			return nil, p.errorf("unexpected %q, want a comma", p.char())
 		}
 		p.pos++
 	}
 	return sel, nil
+}
+
+// char returns the character at the current position.
+func (p *parser) char() rune {
+	r, _ := utf8.DecodeRuneInString(p.text[p.pos:])
+	return r
 }
 
 // entry parses an index.
@@ -120,7 +127,7 @@ func (p *parser) entry() (Index, error) {
 	case p.pos == p.end:
 		return nil, p.errorf("an index is missing")
 	}
-	return nil, p.errorf("unexpected %q, want an index", c)
+	return nil, p.errorf("unexpected %q, want an index", p.char())
 }
 
 // word parses a name.
@@ -312,5 +319,5 @@ func (l *listParser) missing(what string) error {
 	if l.pos == l.end {
 		return l.errorf("%s is missing", what)
 	}
-	return l.errorf("unexpected %q, want %s", l.text[l.pos], what)
+	return l.errorf("unexpected %q, want %s", l.char(), what)
 }

@@ -85,6 +85,11 @@ func TestParseListErrors(t *testing.T) {
 			t.Errorf("%q: %v, error %v, want %s", x.text, sel, err, want)
 		}
 	}
+	for _, text := range []string{"é", "1 é", "[é]"} {
+		if _, err := Parse(text); !errors.Is(err, frame.ErrBounds) || !strings.Contains(err.Error(), "unexpected 'é', ") {
+			t.Errorf("%q: error %v, want one that quotes the character", text, err)
+		}
+	}
 }
 
 // TestListErrors checks that errors name the index, the axis, the value and its bounds.
