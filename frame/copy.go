@@ -22,9 +22,9 @@ import (
 // chunks unchanged, without the dead bytes between them. With o.Goal, it decodes the chunks and compresses them again,
 // except special chunks and chunks with blocks of variable size. The copy has checksums if f has, or if o.Checksums is
 // set; likewise a block table. For name, ctx, o and temporary files see [Create]; ctx also bounds the copying. Params,
-// ChunkSize, Meta and VLMeta come from f: if one of them is set, Copy returns ErrParam. It also does for a copy onto
-// the file of f if both have Locking. Codecs and UserFilters come from f unless o sets them, and Prefilter and
-// Postfilter if o sets neither. Other errors are those of Create and of reading f.
+// ChunkSize, Meta and VLMeta come from f: if one of them is set, Copy returns ErrParam. Copy also returns ErrParam if f
+// has Locking, o.Locking is set, and name is the file of f. Codecs and UserFilters come from f unless o sets them, and
+// Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	if err := o.checkKept("Copy"); err != nil {

@@ -33,10 +33,10 @@ type Salvaged struct {
 // others keep their numbers. In a frame with chunks of variable size it is omitted.
 //
 // Otherwise Salvage searches every byte of the file, or the chunk files of the directory, for chunks that can be
-// decoded. Salvage orders them by an index that references mostly such chunks. If there is none, it orders them by the
-// checksums, and otherwise by their positions. Deleted chunks may reappear. If the header is lost, Salvage derives a
-// new one from the chunks. It omits the metalayer that describes an array (b2nd or caterva) if the chunks do not match
-// it.
+// decoded. If it finds an index most of whose entries are such chunks, it uses the order of that index. Otherwise it
+// orders them by the checksums, or without checksums by their positions. Deleted chunks may reappear. If the header is
+// lost, Salvage derives a new one from the chunks. It omits the metalayer that describes an array (b2nd or caterva) if
+// the chunks do not match it.
 //
 // For name and o see [Create]. Codecs, UserFilters and Concurrency also apply to reading the damaged frame, with the
 // default limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set,

@@ -181,8 +181,8 @@ func (f *Frame) endBatch() {
 
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one. Another
 // process may have committed a state or, with C-Blosc2, changed the frame in place. Refresh costs little if nothing has
-// changed. With OpenOptions.Locking, every read switches to the newest state, too, but does not notice a frame that a
-// program without the lock has replaced.
+// changed. With OpenOptions.Locking, every read switches to the newest state, too. Only Refresh notices that a program
+// without the lock has replaced the frame.
 //
 // Readers of the previous state continue with it. If another process has overwritten bytes of that state, they get
 // wrong data or ErrChanged, unless both processes use OpenOptions.Locking.

@@ -31,8 +31,8 @@ var (
 	ErrUnfinished = errs.ErrUnfinished
 	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others.
 	ErrShape = errs.ErrShape
-	// ErrBounds reports a selection outside the array, one that cannot be applied to it, such as two ellipses or a view
-	// with index arrays, or text that is not a selection.
+	// ErrBounds reports a selection that is outside the array or does not fit it (two ellipses, index arrays for a
+	// view), or text that is not a selection.
 	ErrBounds = errs.ErrBounds
 	// ErrType reports a Go type or dtype that does not match the dtype of the items.
 	ErrType = errs.ErrType

@@ -31,11 +31,11 @@ type CreateOptions struct {
 	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
 	Level int
 	// Filters transform a block before it is compressed, in this order: chunk.Shuffle, BitShuffle, Delta, ByteDelta,
-	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle, or none for ZFP. For text (dtype U)
-	// without Codec and Level, Shuffle takes the four bytes of a character for an item, as in python-blosc2. A list,
-	// such as []chunk.Filter{chunk.BitShuffle}, replaces that. An empty list selects no filters. "go doc
-	// chunk.NoFilter" describes them. As in C-Blosc2, nothing checks the dtype: TruncPrec, NDMean and the ZFP codecs
-	// destroy other numbers than <f4 and <f8, and IntTrunc those that are not little-endian integers.
+	// TruncPrec, IntTrunc, NDCell, NDMean, or user filters. nil selects Shuffle, or none for ZFP. If Codec and Level
+	// are not set either, text (dtype U) is shuffled by characters of four bytes, as in python-blosc2. A list, such as
+	// []chunk.Filter{chunk.BitShuffle}, selects exactly these filters, and an empty list none. "go doc chunk.NoFilter"
+	// describes them. As in C-Blosc2, nothing checks the dtype: TruncPrec, NDMean and the ZFP codecs destroy other
+	// numbers than <f4 and <f8, and IntTrunc those that are not little-endian integers.
 	Filters []chunk.Filter
 	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode
@@ -89,9 +89,9 @@ type CreateOptions struct {
 	Concurrency int
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See OpenOptions.Locking.
 	Locking bool
-	// MaxMemory is for Copy: the memory in bytes that it takes while it reads items and compresses them again, unless a
-	// few chunks have more. Half of it is for memory that the garbage collector has not freed yet. A larger Concurrency
-	// leaves less of it for items. 0 selects 32 MiB of items, besides the chunks.
+	// MaxMemory is for Copy: about how many bytes of memory it may use while it compresses items again. Half of that
+	// is left for memory that the garbage collector has not freed yet, and a larger Concurrency leaves less for items.
+	// If a few chunks need more, Copy uses more. 0 allows 32 MiB of items, besides the chunks.
 	MaxMemory int64
 	// NoSync makes commits return before the disk has the data. A power failure may then damage the file. NoSync has no
 	// effect in memory.

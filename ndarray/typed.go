@@ -98,9 +98,9 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 }
 
 // ReadInto reads a selection into dst. The length of dst must be the number of selected items. Otherwise ReadInto
-// returns ErrShape. Calls in a loop allocate nothing if the items are stored as values of T, or as numbers that T
-// holds, and sel has no index arrays. The error wraps ErrTooLarge if the stored bytes do not justify the memory for
-// items that must be converted. See Read.
+// returns ErrShape. Calls in a loop allocate nothing if the items are numbers or bools that T holds, and sel has no
+// index arrays; the package comment has exceptions. The error wraps ErrTooLarge if the stored bytes do not justify the
+// memory for items that must be converted. See Read.
 func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
