@@ -102,3 +102,24 @@ func TestFloats(t *testing.T) {
 		}
 	}
 }
+
+// TestAxisOfScalars reduces arrays without dimensions along an axis.
+func TestAxisOfScalars(t *testing.T) {
+	for name := range reductions {
+		for _, args := range []string{"axis=0", "axis=-1", "0", "-1", "axis=0, keepdims=True"} {
+			text := name + "(sum(i1 * 0 + 2), " + args + ") * 1.0"
+			want := map[string]string{"std": "f8[0]", "var": "f8[0]", "argmin": "f8[0]", "argmax": "f8[0]", "any": "f8[1]", "all": "f8[1]"}[name]
+			if want == "" {
+				want = "f8[8]"
+			}
+			if got, err := evalText(t, text); err != nil || got != want {
+				t.Errorf("%s: %s %v, want %s", text, got, err, want)
+			}
+		}
+		for _, args := range []string{"axis=1", "axis=-2", "axis=(0,)"} {
+			if got, err := evalText(t, name+"(sum(i1), "+args+")"); !errors.Is(err, ndarray.ErrBounds) {
+				t.Errorf("%s with %s: %s %v", name, args, got, err)
+			}
+		}
+	}
+}

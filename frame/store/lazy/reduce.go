@@ -19,8 +19,11 @@ var reductions = map[string]ndarray.Op{
 // reduce returns the term of a reduction, whose result it computes now.
 func (b *binder) reduce(n *node, op ndarray.Op) (*term, error) {
 	o := &ndarray.ReduceOptions{}
-	args := n.args
+	args, axis := n.args, n.named["axis"]
 	if len(args) == 2 {
+		if axis == nil {
+			axis = args[1]
+		}
 		if err := setAxes(o, args[1]); err != nil {
 			return nil, err
 		}
@@ -50,6 +53,9 @@ func (b *binder) reduce(n *node, op ndarray.Op) (*term, error) {
 	}
 	if t.constant {
 		return nil, fault(n, errors.ErrUnsupported, "%s of a number", n.name)
+	}
+	if len(t.shape) == 0 && axis != nil && axis.kind != tuple && len(o.Axes) == 1 && (o.Axes[0] == 0 || o.Axes[0] == -1) {
+		o.Axes = nil // NumPy accepts these axes of an array without dimensions, but not in tuples
 	}
 	r := t.array
 	if r == nil {
