@@ -551,6 +551,46 @@ func killThenEdit(t *testing.T, sparse bool, first, second string, killAt int) b
 	return failed != ""
 }
 
+// TestKilledWithLocking kills a process in Compact. Another one, which has the frame open with Locking, edits it, then
+// the power fails. The edit must not be lost.
+func TestKilledWithLocking(t *testing.T) {
+	ctx := t.Context()
+	page := func(c byte) []byte { return bytes.Repeat([]byte{c, c + 1}, 100) }
+	for _, sparse := range []bool{false, true} {
+		for killAt, more := 1, true; more; killAt++ {
+			s := simulated.New()
+			o := &options{sys: s, Sparse: sparse, Locking: true}
+			f, err := Create(ctx, "x", o.create())
+			must(t, err)
+			must(t, errors.Join(f.Append(ctx, page('A')), f.Append(ctx, page('K'))))
+			other, err := Edit(ctx, "x", (&options{sys: s, Locking: true}).edit())
+			must(t, err)
+			before := s.Image.Clone()
+			s.Log, s.Calls, s.FailAt, s.Forever = nil, 0, killAt, true
+			f.Compact(ctx)
+			f.Close()
+			more = s.Failed != ""
+			s.FailAt, s.Forever = 0, false
+			must(t, one(other).Update(0, page('C')))
+			_, err = simulated.Crashes(rand.New(rand.NewPCG(1, 1)), before, s.Log, len(s.Log), func(m simulated.Image) error {
+				g, err := Open(ctx, "x", (&options{sys: simulated.On(m)}).open())
+				if err != nil {
+					return err
+				}
+				defer g.Close()
+				p, err := g.ReadChunk(ctx, nil, 0)
+				if err == nil && p[0] != 'C' {
+					err = fmt.Errorf("chunk 0 is %c, want C", p[0])
+				}
+				return err
+			})
+			if err != nil {
+				t.Errorf("sparse %v, killed before call %d (%s): %v", sparse, killAt, s.Failed, err)
+			}
+		}
+	}
+}
+
 // TestOverwriteDirCrash replaces a directory. After a power failure, the name has the old frame, the new one, or none.
 func TestOverwriteDirCrash(t *testing.T) {
 	ctx := t.Context()

@@ -54,9 +54,8 @@ func (a *Array) copiedMeta(layers []meta.Layer) (copied []meta.Layer) {
 // The temporary array is a file next to the new one, or in memory if the new array is in memory. With a Storage, Copy
 // uses no temporary array. See PlanRechunk. The error is an error of Create or of reading.
 //
-// With Overwrite, a copy can replace the file of r. If r is in one file and has Locking, and o.Locking is set, Copy
-// returns ErrParam in that case, because it would wait for its own reading. The same holds for Map, Reshape, Concat and
-// Stack.
+// With Overwrite, a copy can replace the array of r. But if both are in one file and have Locking, Copy returns
+// ErrParam, because it would wait for its own reading. The same holds for Map, Reshape, Concat and Stack.
 func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	h, err := snapshotOf(ctx, r)

@@ -177,7 +177,7 @@
 // but up to eight stay awake for about 30 µs to help with the next call. Calls do not retain the buffers of the caller.
 // Repeated calls of ReadInto, ReadBytes and Item of numbers and bools allocate nothing for an array in memory or in one
 // file, except with Dict or Locking, and for some views. A nil context counts as context.Background. Other arguments
-// may be nil only where the documentation says it.
+// must not be nil unless their documentation allows it.
 //
 // If an array was opened, its stored size and OpenOptions.MaxBytes limit each allocation whose size the file states, so
 // files from unknown sources may be opened. A read may hold about three blocks for each goroutine: limit Concurrency,

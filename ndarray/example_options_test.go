@@ -208,7 +208,7 @@ func ExampleOpenOptions_locking() {
 	name := filepath.Join(dir, "a.b2nd") // the lock file is a.b2nd.b2lock
 	a, err := ndarray.Zeros(ctx, name, []int64{0}, "<i4", &ndarray.CreateOptions{Locking: true})
 	if errors.Is(err, errors.ErrUnsupported) {
-		fmt.Println([]int64{4}) // this system has no locks of files
+		fmt.Println([]int64{4}) // this system has no file locks
 		return
 	}
 	check(err)

@@ -20,6 +20,22 @@ import (
 // ctx is the context of calls in tests that end no call early.
 var ctx = context.Background()
 
+// replaceOnly replaces the only chunk of a frame by a compressed one.
+func replaceOnly(ctx context.Context, f *frame.Frame, c []byte) error {
+	b, err := f.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	if err = b.Delete(0); err == nil {
+		err = b.AppendRaw(ctx, c)
+	}
+	if err == nil {
+		err = b.Commit()
+	}
+	return err
+}
+
 // saved returns what Save writes.
 func saved(f *frame.Frame) ([]byte, error) {
 	var b bytes.Buffer

@@ -267,17 +267,7 @@ func TestOddChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := a.Frame()
-		b, err := f.Begin(context.Background())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err = b.Delete(0); err == nil {
-			err = b.AppendRaw(ctx, c.chunk)
-		}
-		if err == nil {
-			err = b.Commit()
-		}
-		if err != nil {
+		if err := replaceOnly(ctx, f, c.chunk); err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
 		for i, err := range []error{

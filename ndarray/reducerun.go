@@ -46,7 +46,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	if most := runtime.GOMAXPROCS(0); workers > most {
 		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.Blocks))
 	}
-	workers = j.within(workers, boxes)
+	workers = j.portionsFor(workers, boxes)
 	number := int64(-1)
 	set := func(s *portion[S, T, A], b Box) {
 		s.box.copy(b)
@@ -68,9 +68,9 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	return cells, nil
 }
 
-// within returns how many of n portions may be in memory. If they are large, they stay within the limit of CheckAlloc,
-// or there is one.
-func (j *reduction) within(n int, boxes Boxes) int {
+// portionsFor returns how many of n portions may be in memory. If they are large, they stay within the limit of
+// CheckAlloc, or there is one.
+func (j *reduction) portionsFor(n int, boxes Boxes) int {
 	const held, large = 3, 64 << 20 // a portion has items and converts them; reading it takes about three blocks
 	size := 2 * float64(j.r.DType().Size)
 	for i, x := range boxes.axes {

@@ -277,17 +277,7 @@ func TestChunkItems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := a.Frame().Begin(ctx)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err = b.Delete(0); err == nil {
-			err = b.AppendRaw(ctx, c.chunk)
-		}
-		if err == nil {
-			err = b.Commit()
-		}
-		if err != nil {
+		if err := replaceOnly(ctx, a.Frame(), c.chunk); err != nil {
 			t.Fatalf("%s: %v", c.what, err)
 		}
 		want, err := a.Frame().ReadChunk(ctx, nil, 0)

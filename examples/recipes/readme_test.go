@@ -40,7 +40,7 @@ func TestFollowSnippet(t *testing.T) {
 	t.Chdir(t.TempDir())
 	a, err := ndarray.Zeros(ctx, "images.b2nd", []int64{0, 256, 256}, "<u2", &ndarray.CreateOptions{Locking: true})
 	if runtime.GOOS == "wasip1" && errors.Is(err, errors.ErrUnsupported) {
-		t.Skip("wasip1 has no locks of files")
+		t.Skip("wasip1 has no file locks")
 	}
 	must(t, err)
 	defer a.Close()

@@ -1,6 +1,6 @@
 //go:build !wasip1 && !js
 
-// These systems have no locks of files.
+// These systems have no file locks.
 
 package main
 

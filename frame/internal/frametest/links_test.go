@@ -193,7 +193,7 @@ func TestLinkInside(t *testing.T) {
 // the frame may write to what they lead to.
 func TestLockLinks(t *testing.T) {
 	if !storage.CanLock {
-		t.Skip("no locks of files on this system")
+		t.Skip("no file locks on this system")
 	}
 	for _, sparse := range []bool{false, true} {
 		t.Run(fmt.Sprintf("sparse %v", sparse), func(t *testing.T) {
@@ -238,7 +238,7 @@ func TestLockLinks(t *testing.T) {
 // TestLockFileInside checks that a lock file which is a link to another file of the frame is not written to.
 func TestLockFileInside(t *testing.T) {
 	if !storage.CanLock {
-		t.Skip("no locks of files on this system")
+		t.Skip("no file locks on this system")
 	}
 	dir := sparseOf(t, 2)
 	symlink(t, chunkFile(0), filepath.Join(dir, ".b2lock"))

@@ -7,7 +7,7 @@ import (
 	"os"
 )
 
-// CanLock reports whether this system has locks of files.
+// CanLock reports whether this system has file locks.
 const CanLock = false
 
 // tryLock fails.

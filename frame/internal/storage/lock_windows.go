@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// CanLock reports whether this system has locks of files.
+// CanLock reports whether this system has file locks.
 const CanLock = true
 
 // tryLock takes the lock of the operating system on a file, in place of the lock that f has. If others hold it, it
