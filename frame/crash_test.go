@@ -14,6 +14,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
@@ -554,6 +555,9 @@ func killThenEdit(t *testing.T, sparse bool, first, second string, killAt int) b
 // TestKilledWithLocking kills a process in Compact. Another one, which has the frame open with Locking, edits it, then
 // the power fails. The edit must not be lost.
 func TestKilledWithLocking(t *testing.T) {
+	if !storage.CanLock {
+		t.Skip("no file locks on this system")
+	}
 	ctx := t.Context()
 	page := func(c byte) []byte { return bytes.Repeat([]byte{c, c + 1}, 100) }
 	for _, sparse := range []bool{false, true} {
