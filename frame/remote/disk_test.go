@@ -356,7 +356,7 @@ func TestDiskShared(t *testing.T) {
 	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
 		s.mu.Lock()
 		if n%25 == 0 {
-			s.data, s.etag = bytes.Repeat([]byte{byte(n / 25)}, 500_000), fmt.Sprintf(`"version %d"`, n/25)
+			s.data, s.etag = bytes.Repeat([]byte{byte(n / 25)}, 500_000), fmt.Sprintf(`"version-%d"`, n/25)
 		}
 		data, etag := s.data, s.etag
 		s.mu.Unlock()
