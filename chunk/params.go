@@ -22,11 +22,11 @@ type Params struct {
 	TypeSize  int       // item size in bytes; 0 = 1
 	BlockSize int       // decoded size of a block in bytes, rounded down to whole items; 0 = automatic
 	Codec     codec.ID  // 0 = Zstd
-	CodecMeta uint8     // parameter of codecs that have one
+	CodecMeta uint8     // parameter of codecs that have one; others ignore it
 	Level     int       // 1 to 9; 0 = 5, NoCompression = stored
 	Filters   []Filter  // fill the slots from the first; nil = Shuffle in the last slot
 	Split     SplitMode // 0 = automatic
-	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
+	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC; others ignore it)
 }
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes

@@ -21,7 +21,8 @@ func (f *Frame) Append(ctx context.Context, p []byte) error {
 	return f.edit(ctx, func(b *Batch) error { return b.Append(ctx, p) })
 }
 
-// Append compresses p with the frame's parameters and adds it as the last chunk. See AppendRaw.
+// Append compresses p, which must not be empty, with the frame's parameters and adds it as the last chunk. See
+// AppendRaw.
 func (b *Batch) Append(ctx context.Context, p []byte) error {
 	return b.do(ctx, func(ctx context.Context) error { return b.insertEncoded(ctx, b.next.index.n, p) })
 }

@@ -431,7 +431,7 @@ func (a *Array) source() (*Array, *selection.Mapping) { return a, nil }
 func (a *Array) NBytes() int64 { return a.Size() * int64(a.itemSize) }
 
 // CBytes returns the size of the compressed chunks in bytes. In one file, it includes the dead bytes of earlier edits
-// until Compact.
+// until Compact. It is 0 after Close.
 func (a *Array) CBytes() int64 { return a.f.Info().CBytes }
 
 // Verify decodes the whole array and compares it with its checksums, if it has some. It calls report for each fault. If

@@ -428,7 +428,8 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 
 // SetAttr sets an attribute of a group of a tree store, "/" for the whole store, or of a table in it. It creates a
 // group that does not exist. v is encoded as meta.Marshal does. For a leaf, SetAttr returns ErrParam: set the
-// attributes of an array with ndarray.Array.SetAttr before Put.
+// attributes of an array with ndarray.Array.SetAttr before Put. For a store that is no tree it returns
+// errors.ErrUnsupported.
 func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	group = cleanKey(group)
 	return s.editing(group, func() error { return s.setAttr(ctx, group, attr, v) })
