@@ -58,11 +58,18 @@ type lz4Decoder struct{ dict []byte }
 
 // newLZ4Decoder returns a decoder for the streams of LZ4 and LZ4HC: a codecs.BatchDecoder if that is faster.
 func newLZ4Decoder(p Params) (Decoder, error) {
-	d := lz4Decoder{dict: p.Dict[max(0, len(p.Dict)-lz4Window):]}
+	var d lz4Decoder
+	d.SetDict(p.Dict)
 	if lz4.BatchIsFaster() {
 		return &lz4BatchDecoder{d}, nil
 	}
 	return &d, nil
+}
+
+// SetDict makes d a [codecs.DictDecoder].
+func (d *lz4Decoder) SetDict(dict []byte) error {
+	d.dict = dict[max(0, len(dict)-lz4Window):]
+	return nil
 }
 
 func (d *lz4Decoder) Decode(dst, src []byte) error {

@@ -94,16 +94,29 @@ func (e *zstdDictEncoder) fit(n int) error {
 func newZstdDecoder(p Params) (Decoder, error) {
 	dec, err := unzstd.NewDecoder(p.Dict)
 	if err != nil {
-		return nil, fmt.Errorf("codec: zstd: dictionary: %w: %w", ErrCorrupt, err)
+		return nil, zstdDictError(err)
 	}
+	d := zstdDecoder{dec}
 	if unzstd.BatchIsFaster() {
-		return zstdBatchDecoder{zstdDecoder{dec}}, nil
+		return zstdBatchDecoder{d}, nil
 	}
-	return zstdDecoder{dec}, nil
+	return d, nil
 }
 
 type zstdDecoder struct {
 	dec *unzstd.Decoder
+}
+
+// SetDict makes d a [codecs.DictDecoder].
+func (d zstdDecoder) SetDict(dict []byte) error {
+	if err := d.dec.SetDict(dict); err != nil {
+		return zstdDictError(err)
+	}
+	return nil
+}
+
+func zstdDictError(err error) error {
+	return fmt.Errorf("codec: zstd: dictionary: %w: %w", ErrCorrupt, err)
 }
 
 func (d zstdDecoder) Decode(dst, src []byte) error { return zstdError(d.dec.Decode(dst, src)) }

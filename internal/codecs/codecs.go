@@ -38,6 +38,13 @@ func Of(c any) Traits {
 	return Traits{}
 }
 
+// DictDecoder is a codec.Decoder whose dictionary can be replaced.
+type DictDecoder interface {
+	// SetDict replaces the dictionary. It has the errors of NewDecoder for dict, after which the decoder has no valid
+	// dictionary. The decoder retains dict, which must not change before the next call of SetDict.
+	SetDict(dict []byte) error
+}
+
 // BatchDecoder is a codec.Decoder that decodes several streams at once, in less time than one after the other.
 type BatchDecoder interface {
 	Decode(dst, src []byte) error

@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 var dictCodecs = []codec.ID{codec.Zstd, codec.LZ4, codec.LZ4HC}
@@ -309,6 +310,64 @@ func TestHostileDict(t *testing.T) {
 				binary.LittleEndian.PutUint32(bad[at:], n)
 				attack(t, pool, name+", other dictionary size", bad)
 			}
+		}
+	}
+}
+
+// TestDictDecoders decodes blocks of chunks with different dictionaries, without one, and with a damaged one, in turns
+// with one worker. That allocates nothing.
+func TestDictDecoders(t *testing.T) {
+	src := records(60_000)
+	for _, id := range dictCodecs {
+		o := &Options{Concurrency: 1}
+		var chunks [][]byte
+		for i, plain := range [][]byte{src[:20_000], src[20_000:40_000], src[40_000:]} {
+			c, err := Encode(nil, plain, Params{Codec: id, BlockSize: 2000, Filters: []Filter{}, Dict: i < 2}, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (dictOf(t, c) != nil) != (i < 2) {
+				t.Fatalf("%v: chunk %d: dictionary of %d bytes", id, i, len(dictOf(t, c)))
+			}
+			chunks = append(chunks, c)
+		}
+		damaged := bytes.Clone(chunks[0])
+		clear(dictOf(t, damaged)[4:40])
+		w := NewPool(o).Get()
+		var r Reader
+		block := make([]byte, 2000)
+		decode := func(i int) {
+			if err := w.OpenAt(&r, bytes.NewReader(chunks[i]), 0, int64(len(chunks[i])), 0, 0.1); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.DecodeBlock(block, &r, 3); err != nil || !bytes.Equal(block, src[i*20_000+3*2000:][:2000]) {
+				t.Fatalf("%v: chunk %d is wrong: %v", id, i, err)
+			}
+		}
+		for _, i := range []int{0, 1, 2, 1, 0, 2, 0, 1} {
+			decode(i)
+			if err := w.Open(&r, damaged); err != nil {
+				t.Fatal(err)
+			}
+			if err := w.DecodeBlock(block, &r, 3); id == codec.Zstd && !errors.Is(err, errs.ErrCorrupt) {
+				t.Errorf("%v: a damaged dictionary: %v", id, err)
+			}
+			decode(i)
+		}
+		if race.Enabled {
+			continue
+		}
+		files := [2]*bytes.Reader{bytes.NewReader(chunks[0]), bytes.NewReader(chunks[1])}
+		n := testing.AllocsPerRun(20, func() {
+			for i, f := range files {
+				err := errors.Join(w.OpenAt(&r, f, 0, int64(len(chunks[i])), 0, 0.1), w.DecodeBlock(block, &r, 3))
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		if n != 0 {
+			t.Errorf("%v: %v allocations", id, n)
 		}
 	}
 }

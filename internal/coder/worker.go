@@ -53,6 +53,7 @@ type decoderKey struct {
 	code   uint8 // of a user codec
 	meta   uint8
 	size   int
+	dict   bool // the decoder is a codecs.DictDecoder
 }
 
 type cachedDecoder struct {
@@ -150,14 +151,18 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 	return d, nil
 }
 
-// findDecoder returns a cached decoder, or a new one. A decoder with a dictionary serves only one chunk.
+// findDecoder returns a cached decoder, or a new one. A decoder with a dictionary serves only one chunk, unless it is a
+// codecs.DictDecoder, which gets the dictionary of r.
 func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
-	key := decoderKey{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize)}
+	key := decoderKey{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize), dict: r.dict != nil}
 	if key.format == codec.FormatUser {
 		key.code = r.h.Codec
 	}
 	for i := range w.decoders {
-		if d := &w.decoders[i]; r.dict == nil && d.decoderKey == key {
+		if d := &w.decoders[i]; d.decoderKey == key {
+			if r.dict != nil {
+				return d.dec, d.dec.(codecs.DictDecoder).SetDict(r.dict)
+			}
 			return d.dec, nil
 		}
 	}
@@ -166,8 +171,11 @@ func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
 		return nil, err
 	}
 	dec, err := c.NewDecoder(codec.Params{Meta: key.meta, TypeSize: key.size, BlockShape: w.o.BlockShape, Dict: r.dict})
-	if err != nil || r.dict != nil {
-		return dec, err
+	if err != nil {
+		return nil, err
+	}
+	if _, ok := dec.(codecs.DictDecoder); r.dict != nil && !ok {
+		return dec, nil
 	}
 	if len(w.decoders) == maxCached {
 		clear(w.decoders)

@@ -56,9 +56,9 @@ func (d *Decoder) beside(s *streams4) {
 		return
 	}
 	if b.second == nil {
-		b.second = &Decoder{dict: d.dict}
+		b.second = new(Decoder)
 	}
-	b.second.SkipChecksum, b.second.minPairs = d.SkipChecksum, d.minPairs
+	b.second.dict, b.second.SkipChecksum, b.second.minPairs = d.dict, d.SkipChecksum, d.minPairs
 	second := &b.second.batch
 	second.waiting = s
 	for len(b.dst) > 0 && second.waiting != nil && b.err == nil {

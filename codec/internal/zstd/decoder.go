@@ -44,16 +44,32 @@ type scratch struct {
 }
 
 // NewDecoder returns a decoder for frames that were encoded with the dictionary dict, or without one if dict is empty.
-// A dictionary without magic number is content only. The decoder retains dict, which must not change.
+// See SetDict.
 func NewDecoder(dict []byte) (*Decoder, error) {
 	d := &Decoder{minPairs: 4096}
-	if len(dict) > 0 {
-		var err error
-		if d.dict, err = d.parseDictionary(dict); err != nil {
-			return nil, err
-		}
+	if err := d.SetDict(dict); err != nil {
+		return nil, err
 	}
 	return d, nil
+}
+
+// SetDict makes d a decoder for frames that were encoded with another dictionary, or without one if dict is empty. A
+// dictionary without magic number is content only. The decoder retains dict, which must not change. After an error the
+// decoder has no dictionary.
+func (d *Decoder) SetDict(dict []byte) error {
+	own := d.dict
+	d.dict = nil
+	if len(dict) == 0 {
+		return nil
+	}
+	if own == nil {
+		own = new(dictionary)
+	}
+	if err := d.parseDictionary(own, dict); err != nil {
+		return err
+	}
+	d.dict = own
+	return nil
 }
 
 // Magic numbers of frames.
