@@ -198,13 +198,14 @@ func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out 
 }
 
 // openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. want is the
-// fraction of it that will be read. The caller must close the result when r is no longer used.
-func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Reader, i int, want float64) (io.Closer, error) {
+// fraction of it that will be read. See mustCheck for compare. The caller must close the result when r is no longer
+// used.
+func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Reader, i int, want float64, compare bool) (io.Closer, error) {
 	next := entry(-1)
 	if i+1 < s.index.n {
 		next = s.index.at(i + 1)
 	}
-	check := f.mustCheck(s, i, want)
+	check := f.mustCheck(s, i, want, compare)
 	if check {
 		want = 1
 	}
@@ -249,10 +250,11 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 	return src.close, nil
 }
 
-// mustCheck reports whether chunk i must be compared with its checksum when it is opened. A chunk that is read in part
-// is compared only once per state.
-func (f *Frame) mustCheck(s *snapshot, i int, want float64) bool {
-	if !f.opts.Verify || s.index.checksums == nil {
+// mustCheck reports whether chunk i must be compared with its checksum when it is opened: with OpenOptions.Verify, or
+// if compare is set, because its items get a new checksum. A chunk that is read in part is compared only once per
+// state.
+func (f *Frame) mustCheck(s *snapshot, i int, want float64, compare bool) bool {
+	if s.index.checksums == nil || !compare && !f.opts.Verify {
 		return false
 	}
 	return want >= 0.5 || s.draft || s.marks()[i/32].Load()&(1<<(i%32)) == 0

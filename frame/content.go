@@ -74,14 +74,14 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 	r := &rangePlan{s: s, dst: dst, off: off}
 	if s.chunkSize > 0 {
 		r.chunk = int(off / int64(s.chunkSize))
-		return f.decodePlan(ctx, s, nil, r, r.blocks(), 0)
+		return f.decodePlan(ctx, s, nil, false, r, r.blocks(), 0)
 	}
 	var err error
 	if r.ends, err = f.chunkEnds(ctx, s); err != nil {
 		return err
 	}
 	r.chunk = sort.Search(len(r.ends), func(i int) bool { return r.ends[i] > off })
-	return f.decodePlan(ctx, s, nil, r, r.blocks(), 0)
+	return f.decodePlan(ctx, s, nil, false, r, r.blocks(), 0)
 }
 
 // chunkEnds returns the end of each chunk in the decoded bytes. It reads the headers of all chunks, once.
@@ -265,7 +265,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 				}
 			}
 		}
-		c, err := f.openChunk(s, from, w, &r, i, 0)
+		c, err := f.openChunk(s, from, w, &r, i, 0, false)
 		if err != nil {
 			return dst, err
 		}

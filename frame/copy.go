@@ -235,7 +235,7 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r coder.Reader
-	c, err := f.openChunk(s, from, w, &r, i, 1)
+	c, err := f.openChunk(s, from, w, &r, i, 1, false)
 	if err != nil {
 		return coder.Header{}, err
 	}
@@ -552,7 +552,7 @@ func (d *distinctChunks) replace(b *Batch, to, i int, buf []byte) ([]byte, error
 	var err error
 	if d.repeated(i) == nil {
 		if buf, err = d.raw(buf[:0], i); err == nil {
-			err = d.checkRaw(i, buf)
+			err = cmp.Or(d.f.checkChecksum(d.s, i, buf), d.checkRaw(i, buf))
 		}
 		if err != nil {
 			return buf, err

@@ -23,6 +23,7 @@ type decoding struct {
 	plan      engine.ReadPlan
 	blockSize int
 	blockwise bool // of s
+	compare   bool // see mustCheck
 	call      context.Context
 	from      io.ReaderAt // the bytes of s, with the context of the call
 	bound     storage.Bound
@@ -57,8 +58,8 @@ type decodeJob struct {
 }
 
 // decodePlan is Decode of engine.View, without the check whether s was overwritten. pass has the bytes of the chunks of
-// p, or is nil.
-func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, p engine.ReadPlan, blocks int64, blockSize int) error {
+// p, or is nil. See mustCheck for compare, which is always true for the draft of a batch.
+func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, compare bool, p engine.ReadPlan, blocks int64, blockSize int) error {
 	d, ok := f.decodings.Get().(*decoding)
 	if !ok {
 		d = &decoding{f: f}
@@ -67,7 +68,8 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, p 
 	d.Start(ctx)
 	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
 	d.from = d.bound.Bind(ctx, s.src)
-	if d.cache = nil; f.cache != nil && !s.draft {
+	d.compare = compare || s.draft
+	if d.cache = nil; f.cache != nil && !d.compare {
 		size := int64(s.blockSize)
 		if size == 0 {
 			size = 64 << 10 // as in rangePlan
@@ -276,7 +278,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 			}
 			from, share = j.ahead, j.ahead.share
 		}
-		if j.close, err = f.openChunk(s, from, w, &j.r, v.Chunk, share); err != nil {
+		if j.close, err = f.openChunk(s, from, w, &j.r, v.Chunk, share, d.compare); err != nil {
 			return 0, err
 		}
 	}

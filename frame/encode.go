@@ -274,7 +274,7 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	if j.oldSpecial, j.oldType = special, int(s.typeSize); special != chunk.Regular {
 		return nil
 	}
-	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, 1); err != nil {
+	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, 1, true); err != nil {
 		return err
 	}
 	j.oldSpecial, j.oldValue = j.old.Special()

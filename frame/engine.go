@@ -52,10 +52,11 @@ func viewed(v engine.View) *snapshot {
 	return (*snapshot)(v.(*view))
 }
 
-// aheadView is a view whose chunks are read ahead.
+// aheadView is a view whose chunks are read ahead, or compared with their checksums.
 type aheadView struct {
 	*view
-	pass *chunkPass
+	pass    *chunkPass // or nil
+	compare bool       // see Frame.mustCheck
 }
 
 func (v *view) Release() {
@@ -103,13 +104,20 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 }
 
 func (v *view) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
-	pass := v.f.newPass(task.Context(ctx), (*snapshot)(v), next)
+	return aheadView{view: v}.Ahead(ctx, next)
+}
+
+func (v aheadView) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
+	pass := v.f.newPass(task.Context(ctx), (*snapshot)(v.view), next)
 	if pass == nil {
 		return v, func() {}
 	}
+	pass.p.d.compare = v.compare
 	pass.share()
-	return aheadView{v, pass}, pass.stop
+	return aheadView{v.view, pass, v.compare}, pass.stop
 }
+
+func (v *view) Compared() engine.View { return aheadView{view: v, compare: true} }
 
 func (v *view) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
 	return aheadView{view: v}.Decode(ctx, p, blocks, blockSize)
@@ -117,7 +125,7 @@ func (v *view) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, bloc
 
 func (v aheadView) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
 	s := (*snapshot)(v.view)
-	return v.f.afterRead(s, v.f.decodePlan(task.Context(ctx), s, v.pass, p, blocks, blockSize))
+	return v.f.afterRead(s, v.f.decodePlan(task.Context(ctx), s, v.pass, v.compare, p, blocks, blockSize))
 }
 
 func (v *view) Uniform() (chunk.Special, bool) {

@@ -176,7 +176,7 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	if p.headers || d.cached(v) {
 		a.share = 0
 	}
-	if a.whole = !p.headers && (a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share)); a.whole && a.likely > p.most {
+	if a.whole = !p.headers && (a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share, d.compare)); a.whole && a.likely > p.most {
 		return nil // one read is already long
 	}
 	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole && !p.headers {

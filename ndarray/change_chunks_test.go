@@ -357,3 +357,71 @@ func TestRewriteAllocations(t *testing.T) {
 		t.Errorf("%d bytes allocated for %d chunks, %d for %d", few, n, many, 8*n)
 	}
 }
+
+// TestDamageIsNotCopied copies and edits an array with checksums in which a bit has changed. Without
+// OpenOptions.Verify, too, no damaged item may get a checksum that matches it.
+func TestDamageIsNotCopied(t *testing.T) {
+	ctx := context.Background()
+	items := make([]uint16, 250*100)
+	for i := range items {
+		items[i] = uint16(i * i >> 5)
+	}
+	a, err := Create(ctx, "", []int64{250, 100}, items, &CreateOptions{Codec: codec.LZ4, Chunks: []int64{100, 100}, Blocks: []int64{50, 100}, Checksums: true})
+	must(t, err)
+	offs, raw := storedChunks(t, a)
+	var file bytes.Buffer
+	_, err = a.Save(ctx, &file)
+	must(t, err)
+	damaged := file.Bytes()
+	for _, i := range []int{0, 2} {
+		damaged[int(offs[i])+len(raw[i])-3] ^= 1
+	}
+	a, err = OpenBytes(damaged, nil)
+	must(t, err)
+	result := func(r Reader, o *CreateOptions) error {
+		_, err := Copy(ctx, "", r, o)
+		return err
+	}
+	join := func(r ...Reader) error {
+		_, err := Concat(ctx, "", 0, r, nil)
+		return err
+	}
+	edit := func(f func(*Array) error) error {
+		e := editBytes(t, damaged)
+		err := f(e)
+		if got := e.Verify(ctx, nil); !errors.Is(got, ErrChecksum) {
+			t.Errorf("after an edit, Verify returns %v", got)
+		}
+		return err
+	}
+	view, err := Slice(a, Span(10, 240))
+	must(t, err)
+	for name, err := range map[string]error{
+		"copy":         result(a, nil),
+		"other chunks": result(a, &CreateOptions{Chunks: []int64{80, 100}}),
+		"other level":  result(a, &CreateOptions{Level: 9}),
+		"goal":         result(a, &CreateOptions{Goal: Balanced}),
+		"view":         result(view, nil),
+		"concat":       join(a),
+		"concat two":   join(a, a),
+		"reshape":      func() error { _, err := Reshape(ctx, "", a, []int64{100, 250}, nil); return err }(),
+		"map": func() error {
+			_, err := Map(ctx, "", a, func(out []uint16, in Tile[uint16]) error { copy(out, in.Items); return nil }, nil)
+			return err
+		}(),
+		"write":  edit(func(e *Array) error { return Write(ctx, e, items[:100], At(20)) }),
+		"append": edit(func(e *Array) error { return Append(ctx, e, 0, items[:100]) }),
+		"insert": edit(func(e *Array) error { return Insert(ctx, e, 0, 30, items[:100]) }),
+		"delete": edit(func(e *Array) error { return e.Delete(ctx, 0, 30, 1) }),
+	} {
+		if !errors.Is(err, ErrChecksum) {
+			t.Errorf("%s: %v, want ErrChecksum", name, err)
+		}
+	}
+	// What does not use the damaged chunks is not affected.
+	must(t, edit(func(e *Array) error { return Write(ctx, e, items[:100], At(120)) }))
+	got, err := Read[uint16](ctx, a, Span(100, 200))
+	if err != nil || !slices.Equal(got, items[100*100:200*100]) {
+		t.Errorf("reading: %v", err)
+	}
+}

@@ -98,7 +98,8 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 	})
 }
 
-// createFrom is create for an array whose items fill reads from snapshots.
+// createFrom is create for an array whose items fill reads from snapshots. Damaged items are not copied: the new array
+// may have checksums, which would match them.
 func (l *layout) createFrom(ctx context.Context, name string, hs []*snapshot, fill func(b *frame.Batch) error) (*Array, error) {
 	if l.opts.Locking && l.opts.Overwrite && !l.opts.Sparse {
 		for _, h := range hs {
@@ -107,7 +108,14 @@ func (l *layout) createFrom(ctx context.Context, name string, hs []*snapshot, fi
 			}
 		}
 	}
-	return l.create(ctx, name, fill)
+	return l.create(ctx, name, func(b *frame.Batch) error {
+		for _, h := range hs {
+			was := h.v
+			h.v = was.Compared()
+			defer func() { h.v = was }()
+		}
+		return fill(b)
+	})
 }
 
 // sameCParams reports whether p and q compress a chunk to the same bytes.

@@ -109,6 +109,10 @@ type View interface {
 	// The context is that of the calls. The caller must call stop after the last call. Until then next may be called,
 	// by one goroutine at a time. The caller releases the view of which Ahead was called, not the new one.
 	Ahead(ctx context.Context, next func(v *Visit) bool) (ahead View, stop func())
+	// Compared returns a view whose Decode compares chunks with their checksums, also without OpenOptions.Verify. It is
+	// for copies, which get checksums of their own. The caller releases the view of which Compared was called, not the
+	// new one.
+	Compared() View
 	// Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the
 	// plan after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number
 	// of blocks: no more goroutines are started. blockSize is the decoded size that blocks must have, in bytes, or 0 if
