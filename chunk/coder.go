@@ -85,9 +85,9 @@ func (c *Coder) DecodeAt(dst []byte, src interface {
 }
 
 // EncodeBlocks appends a chunk with at least one block to dst. Its blocks have sizes of their own, from 1 byte up. It
-// ignores the parameters BlockSize and Split: each block is one stream. Delta does not refer to other blocks. With
-// NoCompression the blocks are only filtered. The chunk can be larger than its data, by 8 bytes a block, the header and
-// a dictionary. The errors are those of [Coder.Encode].
+// ignores the parameters BlockSize and Split: each block is one stream. Delta does not refer to other blocks; C-Blosc2
+// misreads such chunks. With NoCompression the blocks are only filtered. The chunk can be larger than its data, by 8
+// bytes a block, the header and a dictionary. The errors are those of [Coder.Encode].
 func (c *Coder) EncodeBlocks(dst []byte, blocks [][]byte, p Params) ([]byte, error) {
 	pool, err := c.pool()
 	if err != nil {

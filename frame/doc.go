@@ -81,9 +81,9 @@
 // without writing anything, and Edit completes the write. Other libraries cannot read the frame before that.
 //
 // Bytes that only old states use, including the previous index and trailer, stay dead until a later commit reuses them.
-// After 10,000 commits that append a chunk each, a file has 1.04 times the size of its live bytes. In between, it has
-// at most 1.4 times that size. Before its first edit, a Frame searches for dead bytes that other writers left. Compact
-// returns dead bytes to the operating system. C-Blosc2 reads and edits frames with dead bytes.
+// While commits append a chunk each, a file grows to about 1.5 times the size of its live bytes until the index is as
+// long as a chunk. After that the factor decreases. Before its first edit, a Frame searches for dead bytes that other
+// writers left. Compact returns dead bytes to the operating system. C-Blosc2 reads and edits frames with dead bytes.
 //
 // Every commit writes the whole index, and the checksums if the frame has them. Its cost is proportional to the number
 // of chunks: docs/PERFORMANCE.md in the repository has a table. To edit a large frame many times, use a Batch.

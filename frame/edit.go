@@ -77,7 +77,7 @@ func (b *Batch) encodeParams(p []byte) ([]byte, error) {
 
 // AppendBlocks compresses blocks and adds them as the last chunk. Each block has its own size of at least one byte. The
 // first such chunk, in an empty frame, makes the frame one with blocks of variable size, which takes no other chunks.
-// See AppendRaw.
+// C-Blosc2 misreads such chunks with Delta. See AppendRaw.
 func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 	return b.do(ctx, func(ctx context.Context) error {
 		if b.done {

@@ -410,10 +410,15 @@ func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 // zeros, such as holes in a file, do not count as stored. A Frame that was created, not opened, has no limit, unless it
 // has chunks that were copied from a frame with one.
 func (f *Frame) CheckAlloc(n int64) error {
-	if limit := f.allocLimit(n); n > limit {
+	limit := f.allocLimit(n)
+	switch {
+	case n <= limit:
+		return nil
+	case f.opts.MaxBytes > 0:
+		return fmt.Errorf("%d bytes, but OpenOptions.MaxBytes allows %d: %w", n, limit, ErrTooLarge)
+	default:
 		return fmt.Errorf("%d bytes, but the size of the file allows %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)
 	}
-	return nil
 }
 
 // mostAlloc returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
