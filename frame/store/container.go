@@ -23,6 +23,9 @@ type container interface {
 	// files returns the files of the store but the directories. Files that cannot be opened have a fault.
 	files(ctx context.Context, most int) ([]file, error)
 	opener
+	// now returns the bytes of a file, which open has returned before, as many as it has now. It returns nil if another
+	// file, or none, has the name.
+	now(name string, src source.Source) source.Source
 	Close() error
 }
 
@@ -80,6 +83,8 @@ func (z *zipFile) open(ctx context.Context, name string) (source.Source, func() 
 	}
 	return src, func() error { return nil }, nil
 }
+
+func (z *zipFile) now(_ string, src source.Source) source.Source { return src }
 
 // ahead returns how many bytes to read with the header of a member. Another read of a file of the operating system
 // costs little; other sources may be far away.
@@ -170,7 +175,7 @@ func (d *directory) open(_ context.Context, name string) (source.Source, func() 
 		}
 		opened, err := f.Stat()
 		if err == nil && d.sys.Same(fi, opened) {
-			return source.FromReader(f, opened.Size()), f.Close, nil
+			return dirFile{source.FromReader(f, opened.Size()), f, opened}, f.Close, nil
 		}
 		f.Close()
 		if err == nil && try == mostReplaced {
@@ -180,6 +185,22 @@ func (d *directory) open(_ context.Context, name string) (source.Source, func() 
 			return nil, nil, err
 		}
 	}
+}
+
+// dirFile is an open file of a directory.
+type dirFile struct {
+	source.Source
+	file storage.File
+	info fs.FileInfo // of the time when it was opened
+}
+
+func (d *directory) now(name string, src source.Source) source.Source {
+	f := src.(dirFile)
+	fi, err := d.root.Lstat(name)
+	if err != nil || !d.sys.Same(fi, f.info) {
+		return nil
+	}
+	return source.FromReader(f.file, fi.Size()) // an edit in place may have changed the size
 }
 
 // lstat describes a regular file that is reached without links.
@@ -227,8 +248,8 @@ func (d *directory) contains(name string) bool {
 
 func (d *directory) Close() error { return d.root.Close() }
 
-// openFiles keeps the files of leaves open until the store is closed, each once. Opening a file may take long, so it
-// happens without the lock.
+// openFiles keeps the files of leaves open until the store is closed, because frames read from them: each once, and
+// again after it was replaced. Opening a file may take long, so it happens without the lock.
 type openFiles struct {
 	box    container
 	mu     sync.Mutex
@@ -255,11 +276,12 @@ type openFile struct {
 	err     error
 }
 
-// get opens a file, or returns it if it is open.
+// get returns the file that has a name now. It opens it unless it is open.
 func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
+	var stale *openFile // the name has another file now
 	for {
 		o.mu.Lock()
 		if o.closed {
@@ -267,6 +289,10 @@ func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
 			return nil, errs.ErrClosed
 		}
 		f := o.byName[name]
+		if f != nil && f == stale {
+			o.old = append(o.old, f)
+			f = nil
+		}
 		if f == nil {
 			f = &openFile{ready: make(chan struct{})}
 			if o.byName == nil {
@@ -282,9 +308,16 @@ func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}
+		if f.err == nil {
+			if src := o.box.now(name, f.src); src != nil {
+				return &openFile{src: src, release: f.release}, nil
+			}
+			stale = f
+			continue
+		}
 		// If the context of the call that opened the file has ended, this call opens it.
 		if !errors.Is(f.err, context.Canceled) && !errors.Is(f.err, context.DeadlineExceeded) {
-			return f, f.err
+			return nil, f.err
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err

@@ -46,6 +46,8 @@
 //
 //	a, err := ndarray.Edit(ctx, "results.b2d/run1/x.b2nd", nil)
 //
+// After that, Store.Array opens the changed array.
+//
 // Package objects has the arrays of Python objects, which Store.Objects opens, and package table the tables. A tensor
 // that was saved to a file of its own is opened with OpenTensor.
 //

@@ -143,6 +143,7 @@ func (embedFileOnly) files(context.Context, int) ([]file, error) { return nil, n
 func (embedFileOnly) open(_ context.Context, name string) (source.Source, func() error, error) {
 	return nil, nil, faults.Corruptf("no file %q in an embed store", name)
 }
+func (embedFileOnly) now(_ string, src source.Source) source.Source { return src }
 func (e embedFileOnly) Close() error {
 	if e.closer == nil {
 		return nil

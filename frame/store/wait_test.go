@@ -163,6 +163,86 @@ func TestOpenReplaced(t *testing.T) {
 	}
 }
 
+// TestReplacedLeaf opens a leaf again and again while another Store replaces and deletes it, and while its file is
+// edited in place. It is always that of now. What was opened before stays readable.
+func TestReplacedLeaf(t *testing.T) {
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "x.b2d")
+	w, err := Create(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	a, want := noise(t, 3000, 1)
+	put := func() {
+		t.Helper()
+		if err := w.Put(ctx, "/a", a.Frame()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put()
+	r, err := Open(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	check := func(when string) {
+		t.Helper()
+		for _, s := range []*Store{r, w} {
+			if same, err := readNoise(ctx, s, want); !same || err != nil {
+				t.Errorf("%s: %v, %v", when, same, err)
+			}
+		}
+	}
+	check("at first")
+	before, err := r.Array(ctx, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := want
+	for i, n := range []int{3000, 7000, 10} {
+		a, want = noise(t, n, uint64(i)+2)
+		put()
+		check("replaced")
+	}
+	if got, err := ndarray.Read[byte](ctx, before); err != nil || !bytes.Equal(got, first) {
+		t.Errorf("the array that was open: %v", err)
+	}
+	files := len(r.files.old)
+	for i := range 3 {
+		e, err := ndarray.Edit(ctx, filepath.Join(dir, "a.b2nd"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, more := noise(t, 5000, uint64(i)+10)
+		if want = append(want, more...); i == 2 {
+			want = want[:20]
+		}
+		err = ndarray.Append(ctx, e, 0, more)
+		if i == 2 {
+			err = errors.Join(err, e.Resize(ctx, 20))
+		}
+		if err = errors.Join(err, e.Close()); err != nil {
+			t.Fatal(err)
+		}
+		check("edited in place")
+	}
+	if n := len(r.files.old); n != files {
+		t.Errorf("%d old files are open, want %d as before the edits in place", n, files)
+	}
+	if err := w.Delete(ctx, "/a"); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := r.Array(ctx, "/a"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("deleted: %v, %v, want %v", a, err, fs.ErrNotExist)
+	}
+	want = first
+	if a, err = ndarray.Create(ctx, "", []int64{int64(len(want))}, want, nil); err != nil {
+		t.Fatal(err)
+	}
+	put()
+	check("put again")
+}
+
 // watchedSystem is a file system that calls a function after each change of a name in a directory.
 type watchedSystem struct {
 	storage.System
