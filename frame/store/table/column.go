@@ -33,7 +33,14 @@ type Column struct {
 
 // Column opens a column. The error wraps fs.ErrNotExist if there is no column with that name, or ErrCorrupt if the
 // column is shorter than the table or does not have the type in the schema.
+//
+// It wraps errors.ErrUnsupported for a computed column, with its expression in the text, and for a generated column
+// that is stale: python-blosc2 marks it so when a column that it was computed from is modified, and does not read it,
+// either. The other columns can be read.
 func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
+	if why := t.refused[name]; why != "" {
+		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, faults.Unsupportedf("%s", why))
+	}
 	i := slices.IndexFunc(t.columns, func(c ColumnInfo) bool { return c.Name == name })
 	if i < 0 {
 		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, errs.ErrNotExist)

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -181,9 +183,65 @@ func TestSchemaFaults(t *testing.T) {
 		`{"version": 1, "columns": [{"name": "a", "kind": "ndarray", "item_shape": [65536, 65536], "dtype_str": "<i4"}]}`:    ErrCorrupt,
 		`{"version": 1, "columns": [{"name": "a", "kind": "int8", "null_value": [1]}]}`:                                      ErrCorrupt,
 		`{"version": 1, "columns": [{"name": "a", "kind": "bytes", "null_value": {"__bytes__": true, "base64": "not it"}}]}`: ErrCorrupt,
+		`{"version": 1, "columns": [], "materialized_columns": {}}`:                                                          ErrCorrupt,
+		`{"version": 1, "columns": [], "materialized_columns": ["a"]}`:                                                       ErrCorrupt,
+		`{"version": 1, "columns": [], "materialized_columns": [{"name": "a", "stale": 1}]}`:                                 ErrCorrupt,
+		`{"version": 1, "columns": [], "computed_columns": 1}`:                                                               ErrCorrupt,
+		`{"version": 1, "columns": [], "computed_columns": [{"expression": "o0"}]}`:                                          ErrCorrupt,
+		`{"version": 1, "columns": [], "computed_columns": [{"name": "a", "col_deps": [1]}]}`:                                ErrCorrupt,
+		`{"version": 1, "columns": [], "computed_columns": [{"name": "a"}, {"name": "a"}]}`:                                  ErrCorrupt,
+		`{"version": 1, "columns": [{"name": "a", "kind": "int8"}], "computed_columns": [{"name": "a"}]}`:                    ErrCorrupt,
 	} {
-		if _, err := parseSchema([]byte(text)); !errors.Is(err, want) {
+		if _, _, err := parseSchema([]byte(text)); !errors.Is(err, want) {
 			t.Errorf("%s: got %v, want %v", text, err, want)
+		}
+	}
+}
+
+// TestGenerated opens columns that python-blosc2 computes from others.
+func TestGenerated(t *testing.T) {
+	ctx := t.Context()
+	b := build(t, "", []bool{true, true, true})
+	b.Schema(`{"version": 1, "columns": [{"name": "price", "kind": "float64"}, {"name": "total", "kind": "float64"}, {"name": "half", "kind": "float64"}],
+		"computed_columns": [
+			{"name": "tax", "kind": "expression", "expression": "o0 * 0.25", "col_deps": ["price"], "dtype": "float64"},
+			{"name": "net", "kind": "dsl", "dsl_source": "def net(x): return x", "col_deps": ["total", "price"], "dtype": "float64"}],
+		"materialized_columns": [
+			{"name": "total", "computed_column": null, "expression": "o0 * 2", "col_deps": ["price"], "dtype": "float64", "stale": true},
+			{"name": "half", "expression": null, "transformer": {}, "col_deps": ["price"], "dtype": "float64", "stale": false},
+			{"name": "gone", "col_deps": ["price"], "stale": true}]}`)
+	for name, data := range map[string][]float64{"price": {10, 20, 30}, "total": {2, 4, 6}, "half": {5, 10, 15}} {
+		array(b, "_cols/"+name, []int64{3}, data)
+	}
+	tab, err := b.open()
+	if err != nil || len(tab.Columns()) != 3 {
+		t.Fatal(tab, err)
+	}
+	for name, want := range map[string]string{
+		"total": `column "total": its values are stale, because one of the columns ["price"] `, "tax": `column "tax": computed columns are not evaluated: "o0 * 0.25" of the columns ["price"]`,
+		"net": `"def net(x): return x" of the columns ["total" "price"]`,
+	} {
+		if _, err := tab.Column(ctx, name); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	if _, err := tab.Column(ctx, "gone"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("gone: %v", err)
+	}
+	for _, err := range Rows[struct {
+		Total float64 `b2:"total"`
+	}](ctx, tab, 0, 3) {
+		if !errors.Is(err, errors.ErrUnsupported) {
+			t.Fatalf("rows with a stale column: %v", err)
+		}
+	}
+	for name, want := range map[string]float64{"price": 20, "half": 10} {
+		c, err := tab.Column(ctx, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Read[float64](ctx, c, 1, 2); err != nil || got[0] != want {
+			t.Errorf("%s: %v, %v", name, got, err)
 		}
 	}
 }
@@ -192,8 +250,9 @@ func FuzzSchema(f *testing.F) {
 	f.Add([]byte(`{"version": 3, "columns": [{"name": "a.b", "kind": "float64", "null_value": NaN}], "n_rows": 1}`))
 	f.Add([]byte(`{"version": 1, "columns": [{"name": "m", "kind": "ndarray", "item_shape": [2, 3], "dtype_str": "<f4"}]}`))
 	f.Add([]byte(`{"version": 2, "columns": [{"name": "l", "kind": "list", "item": {"kind": "struct", "fields": [{"name": "x", "kind": "int8"}]}}]}`))
+	f.Add([]byte(`{"version": 1, "columns": [{"name": "a", "kind": "int8"}], "materialized_columns": [{"name": "a", "col_deps": ["b"], "stale": true}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		columns, err := parseSchema(text)
+		columns, _, err := parseSchema(text)
 		if err != nil {
 			return
 		}

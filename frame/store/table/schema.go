@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -58,11 +59,12 @@ func (c *ColumnInfo) isText() bool {
 	return c.Kind == "utf8" || c.Kind == "string" || c.Kind == "bytes"
 }
 
-// parseSchema reads the JSON of the schema of a table.
-func parseSchema(text []byte) ([]ColumnInfo, error) {
+// parseSchema reads the JSON of the schema of a table. refused has the names of the columns that cannot be read, with
+// the reason.
+func parseSchema(text []byte) (columns []ColumnInfo, refused map[string]string, err error) {
 	v, err := parseJSON(text)
 	if err != nil {
-		return nil, fmt.Errorf("schema: %w", err)
+		return nil, nil, fmt.Errorf("schema: %w", err)
 	}
 	s := objectOf(v)
 	version, list := int64(0), get[[]any](s, "columns")
@@ -70,24 +72,82 @@ func parseSchema(text []byte) ([]ColumnInfo, error) {
 		version = s.integer("version", v, 64)
 	}
 	if s.err != nil {
-		return nil, s.err
+		return nil, nil, s.err
 	}
 	if version < 1 || version > 3 {
-		return nil, faults.Unsupportedf("schema of version %d", version)
+		return nil, nil, faults.Unsupportedf("schema of version %d", version)
 	}
-	columns := make([]ColumnInfo, len(list))
+	columns = make([]ColumnInfo, len(list))
 	seen := make(map[string]bool, len(columns))
 	for i, v := range list {
 		c, err := parseColumn(v)
 		if err != nil {
-			return nil, fmt.Errorf("schema: column %q: %w", faults.Clip(c.Name), err)
+			return nil, nil, fmt.Errorf("schema: column %q: %w", faults.Clip(c.Name), err)
 		}
 		if c.Name == "" || seen[c.Name] {
-			return nil, faults.Corruptf("schema: two columns %q, or one without a name", faults.Clip(c.Name))
+			return nil, nil, faults.Corruptf("schema: two columns %q, or one without a name", faults.Clip(c.Name))
 		}
 		seen[c.Name], columns[i] = true, c
 	}
-	return columns, nil
+	refused, err = parseGenerated(s, seen)
+	return columns, refused, err
+}
+
+// parseGenerated returns the generated columns that cannot be read, with the reason: computed columns, and stored ones
+// that are stale. stored has the names of the stored columns.
+func parseGenerated(s *jsonObject, stored map[string]bool) (map[string]string, error) {
+	refused := map[string]string{}
+	for _, v := range get[[]any](s, "computed_columns") {
+		g, err := parseDefinition(v)
+		if err != nil {
+			return nil, err
+		}
+		if stored[g.name] || refused[g.name] != "" {
+			return nil, faults.Corruptf("schema: two columns %q", faults.Clip(g.name))
+		}
+		refused[g.name] = fmt.Sprintf("computed columns are not evaluated: %s of the columns %s", g.definition, g.sources)
+	}
+	for _, v := range get[[]any](s, "materialized_columns") {
+		g, err := parseDefinition(v)
+		if err != nil {
+			return nil, err
+		}
+		if g.stale && stored[g.name] {
+			refused[g.name] = fmt.Sprintf("its values are stale, because one of the columns %s that they were "+
+				"computed from was modified; refresh it with python-blosc2, or read only other columns", g.sources)
+		}
+	}
+	return refused, s.err
+}
+
+// generated describes a column that is computed from others. The texts are quoted and shortened.
+type generated struct {
+	name, definition, sources string
+	stale                     bool
+}
+
+// parseDefinition reads the description of a generated column.
+func parseDefinition(v any) (generated, error) {
+	o := objectOf(v)
+	g := generated{name: get[string](o, "name"), stale: get[bool](o, "stale")}
+	definition := get[string](o, "expression")
+	if get[string](o, "kind") == "dsl" {
+		definition = get[string](o, "dsl_source")
+	}
+	var sources []string
+	for _, v := range get[[]any](o, "col_deps") {
+		name, ok := v.(string)
+		if !ok && o.err == nil {
+			o.err = faults.Corruptf("schema: col_deps has a value that is no text")
+		}
+		sources = append(sources, name)
+	}
+	if g.name == "" && o.err == nil {
+		o.err = faults.Corruptf("schema: a generated column without a name")
+	}
+	g.definition = strconv.Quote(faults.Clip(definition))
+	g.sources = faults.Clip(fmt.Sprintf("%q", sources))
+	return g, o.err
 }
 
 // parseColumn reads and checks the description of a column.

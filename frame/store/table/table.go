@@ -23,6 +23,7 @@ type Table struct {
 	s       *store.Store
 	key     string
 	columns []ColumnInfo
+	refused map[string]string // columns that cannot be read, with the reason
 	rows    *rows.Set
 }
 
@@ -49,7 +50,7 @@ func (t *Table) open(ctx context.Context) error {
 		return err
 	}
 	defer f.Close()
-	if t.columns, err = readSchema(f); err != nil {
+	if t.columns, t.refused, err = readSchema(f); err != nil {
 		return err
 	}
 	marks, err := t.s.Frame(ctx, path.Join(t.key, "_valid_rows"))
@@ -67,17 +68,17 @@ func (t *Table) open(ctx context.Context) error {
 	return nil
 }
 
-// readSchema returns the columns of the table that a frame describes.
-func readSchema(f *frame.Frame) ([]ColumnInfo, error) {
+// readSchema returns what parseSchema does for the table that a frame describes.
+func readSchema(f *frame.Frame) ([]ColumnInfo, map[string]string, error) {
 	if kind, err := text(f, "kind"); err != nil || string(kind) != "ctable" {
-		return nil, faults.Formatf("not a table: its kind is %q (%v)", faults.Clip(string(kind)), err)
+		return nil, nil, faults.Formatf("not a table: its kind is %q (%v)", faults.Clip(string(kind)), err)
 	}
 	schema, err := text(f, "schema")
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := f.CheckAlloc(jsonMemory(schema)); err != nil {
-		return nil, fmt.Errorf("schema of %d bytes: %w", len(schema), err)
+		return nil, nil, fmt.Errorf("schema of %d bytes: %w", len(schema), err)
 	}
 	return parseSchema(schema)
 }
@@ -107,7 +108,8 @@ func text(f *frame.Frame, name string) ([]byte, error) {
 // Rows returns the number of rows.
 func (t *Table) Rows() int64 { return t.rows.Live }
 
-// Columns describes the columns, in the order of the schema. The caller may change the result.
+// Columns describes the stored columns, in the order of the schema, with those that Column refuses because they are
+// stale. Computed columns are left out. The caller may change the result.
 func (t *Table) Columns() []ColumnInfo { return cloneAll(t.columns) }
 
 // Attrs returns the names of the attributes of the table: see Store.Attrs.
