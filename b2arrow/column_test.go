@@ -121,7 +121,7 @@ func TestNested(t *testing.T) {
 		{"name": "any", "kind": "object"}, {"name": "raw", "kind": "vlbytes"}`, []bool{true, false, true, true})
 	write(b, "_cols/trip/start", []int64{4}, []int32{1, 2, 3, 4})
 	write(b, "_cols/a%2Eb", []int64{4}, []int8{7, 8, 9, 10})
-	b.Items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36, "more": 1}, nil, nil}, []any{map[string]any{"age": 1, "when": []any{5, nil}}})
+	b.Items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36, "more": 1}, nil, nil}, []any{map[string]any{"age": 1, "when": []any{5, nil, ndarray.NaT}}})
 	b.Items("_cols/tags", []any{[]any{"x"}}, []any{nil, nil, []any{}})
 	b.Items("_cols/deep", []any{[]any{[]any{1, 2.5}, nil}}, []any{nil, []any{}, meta.Tuple{[]any{}}})
 	b.Items("_cols/any", []any{map[string]any{"k": 1}, 1, nil}, []any{meta.Tuple{"a", 2}})
@@ -131,7 +131,7 @@ func TestNested(t *testing.T) {
 	checkColumn(t, tab, `a\.b`, "int8", int8(7), int8(9), int8(10))
 	checkColumn(t, tab, "who", "struct<name: utf8 nullable, age: uint8 nullable, when: list<item: timestamp[s], nullable> nullable>",
 		map[string]any{"name": "Ada", "age": uint8(36), "when": nil}, nil,
-		map[string]any{"name": nil, "age": uint8(1), "when": []any{time.Unix(5, 0).UTC(), nil}})
+		map[string]any{"name": nil, "age": uint8(1), "when": []any{time.Unix(5, 0).UTC(), nil, nil}})
 	checkColumn(t, tab, "tags", "list<item: utf8, nullable>", []any{"x"}, nil, []any{})
 	checkColumn(t, tab, "deep", "list<item: list<item: float32, nullable>, nullable>", []any{[]any{float32(1), float32(2.5)}, nil}, []any{}, []any{[]any{}})
 	checkColumn(t, tab, "raw", "large_binary", []byte("a"), []byte{}, []byte("bc"))

@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/objects"
 	"github.com/goblosc/blosc2/frame/store/table"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // readObjects reads objects in MessagePack, which nil = null.
@@ -233,7 +234,8 @@ func appendFloat(b array.Builder, v any) bool {
 	return true
 }
 
-// appendInt appends an integer to a builder of integers or timestamps. It reports whether v is one that fits.
+// appendInt appends an integer to a builder of integers or timestamps. NaT is null. It reports whether v is an integer
+// that fits.
 func appendInt(b array.Builder, v any) bool {
 	if u, ok := v.(uint64); ok { // larger than every int64
 		b, ok := b.(*array.Uint64Builder)
@@ -264,6 +266,10 @@ func appendInt(b array.Builder, v any) bool {
 	case *array.Uint64Builder:
 		return i >= 0 && appendFit(b.Append, i)
 	case *array.TimestampBuilder:
+		if i == ndarray.NaT {
+			b.AppendNull()
+			return true
+		}
 		return appendFit(b.Append, i)
 	}
 	return false
