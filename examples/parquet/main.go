@@ -3,7 +3,8 @@
 //	parquet trips.b2z trips.parquet
 //	parquet trips.b2z trips.parquet fare tip
 //
-// With names, it writes only these columns. It holds 65,536 rows at a time.
+// With names, it writes only these columns. It does not replace a file. It holds 65,536 rows at a time. Columns that
+// are computed on each read are left out, and a column that is stale is an error: name the others.
 package main
 
 import (
@@ -36,9 +37,12 @@ func main() {
 	}
 }
 
-// convert writes columns of the table at a path to a new file, or all columns if there are no names. After an error it
-// removes the file.
+// convert writes columns of the table at a path to a new file, or all columns if there are no names. The file has a
+// temporary name until it is complete. After an error it is removed.
 func convert(ctx context.Context, from, to string, columns []string) error {
+	if _, err := os.Lstat(to); err == nil {
+		return fmt.Errorf("%s already exists", to)
+	}
 	s, err := store.Open(ctx, from, nil)
 	if err != nil {
 		return err
@@ -48,7 +52,8 @@ func convert(ctx context.Context, from, to string, columns []string) error {
 	if err != nil {
 		return err
 	}
-	f, err := os.Create(to)
+	temp := to + ".tmp"
+	f, err := os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return err
 	}
@@ -56,8 +61,11 @@ func convert(ctx context.Context, from, to string, columns []string) error {
 	if e := f.Close(); err == nil {
 		err = e
 	}
+	if err == nil {
+		err = os.Rename(temp, to)
+	}
 	if err != nil {
-		os.Remove(to)
+		os.Remove(temp)
 	}
 	return err
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -150,16 +152,61 @@ func joined(t *testing.T, c *arrow.Column) arrow.Array {
 	return a
 }
 
-// After an error there is no file.
+// After an error there is no file, and existing files are as before.
 func TestConvertErrors(t *testing.T) {
-	to := filepath.Join(t.TempDir(), "t.parquet")
-	if err := convert(context.Background(), "../../testdata/tables/wide0.b2z", to, []string{"nothing"}); err == nil {
+	ctx := context.Background()
+	const wide = "../../testdata/tables/wide0.b2z"
+	dir := t.TempDir()
+	to := filepath.Join(dir, "t.parquet")
+	if err := convert(ctx, wide, to, []string{"nothing"}); err == nil {
 		t.Error("a missing column: no error")
 	}
-	if err := convert(context.Background(), "../../testdata/stores/tree.b2z", to, nil); err == nil {
+	if err := convert(ctx, "../../testdata/stores/tree.b2z", to, nil); err == nil {
 		t.Error("a store without a table: no error")
 	}
-	if _, err := os.Stat(to); !os.IsNotExist(err) {
-		t.Errorf("the file: %v", err)
+	if files, err := os.ReadDir(dir); err != nil || len(files) != 0 {
+		t.Errorf("files %v, %v", files, err)
 	}
+	input, err := os.ReadFile(wide)
+	if err != nil {
+		t.Fatal(err)
+	}
+	from := filepath.Join(dir, "wide0.b2z")
+	files := map[string]string{from: string(input), to: "an older file", filepath.Join(dir, "new.parquet.tmp"): "of another program"}
+	for name, content := range files {
+		if err := os.WriteFile(name, []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, name := range []string{from, to, filepath.Join(dir, "new.parquet")} {
+		for _, columns := range [][]string{nil, {"nothing"}} {
+			if err := convert(ctx, from, name, columns); err == nil {
+				t.Errorf("%s with the columns %v: no error", name, columns)
+			}
+		}
+	}
+	for name, content := range files {
+		if got, err := os.ReadFile(name); err != nil || string(got) != content {
+			t.Errorf("%s has changed, or is gone: %v", name, err)
+		}
+	}
+}
+
+// A stale column is an error that names it, and the others can be written.
+func TestStaleColumn(t *testing.T) {
+	ctx := context.Background()
+	b := tabletest.New(t, "", tabletest.AllLive(2))
+	b.Schema(`{"version": 1, "columns": [{"name": "price", "kind": "int8"}, {"name": "total", "kind": "int8"}],
+		"materialized_columns": [{"name": "total", "expression": "o0 * 2", "col_deps": ["price"], "dtype": "int8", "stale": true}]}`)
+	tabletest.Write(b, "_cols/price", []int64{2}, []int8{10, 20})
+	tabletest.Write(b, "_cols/total", []int64{2}, []int8{2, 4})
+	to := filepath.Join(t.TempDir(), "t.parquet")
+	if err := convert(ctx, b.Dir, to, nil); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), `"total"`) {
+		t.Errorf("a stale column: %v", err)
+	}
+	columns := []string{"price"}
+	if err := convert(ctx, b.Dir, to, columns); err != nil {
+		t.Fatal(err)
+	}
+	compare(t, readParquet(t, to), readTable(t, b.Dir, columns))
 }
