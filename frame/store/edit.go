@@ -250,7 +250,8 @@ func (s *Store) editing(key string, do func() error) error {
 // differs from this one in case, or if the file of another leaf has the name of a directory that this key needs.
 //
 // In a tree store, a leaf cannot be below another one, and the attributes of groups are set by SetAttr: such keys, and
-// those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be replaced one by one.
+// those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be added or replaced one by
+// one: Put returns errors.ErrUnsupported.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	key = cleanKey(key)
 	return s.editing(key, func() error {
@@ -404,7 +405,7 @@ func (s *Store) syncDirs(name string) error {
 }
 
 // Delete removes a leaf. In the frame of an embed store, its bytes stay dead. The error wraps fs.ErrNotExist if there
-// is no leaf with that key.
+// is no leaf with that key. The leaves of a table cannot be deleted one by one: Delete returns errors.ErrUnsupported.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	key = cleanKey(key)
 	return s.editing(key, func() error {
