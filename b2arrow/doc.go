@@ -41,8 +41,10 @@
 //
 // A nested column keeps its name with dots, as in python-blosc2, or becomes a field of a structure: Options.Structs.
 //
-// Nulls are in validity bitmaps, whatever the table uses: a mask, a value, or a code. A timestamp that is NaT is null.
-// Deleted rows are left out.
+// Computed columns are left out. A stale one is an error unless Options.Columns leaves it out: see table.Table.Column.
+//
+// Nulls are in validity bitmaps, whatever the table uses: a mask, a value, or a code. A timestamp that is NaT is null,
+// also inside lists and structures. Deleted rows are left out.
 //
 // # Memory
 //

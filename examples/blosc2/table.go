@@ -22,7 +22,8 @@ type tableCmd struct {
 // Help describes the verb.
 func (tableCmd) Help() string {
 	return `
-Prints the values of a table, without deleted rows. PATH is a store that is a table, or the key of a table in a store.
+Prints the values of a table, without deleted rows and computed columns. PATH is a store that is a
+table, or the key of a table in a store.
 
 Examples:
   blosc2 table trips.b2z

@@ -16,6 +16,10 @@
 // Rows returns rows as tagged structs. See Read for the Go type of each kind of column. Rows are numbered without the
 // deleted ones, in all columns alike. A column without deleted rows is read as fast as its array.
 //
+// Columns that python-blosc2 computes on each read have no stored values. Table.Columns leaves them out, and
+// Table.Column returns errors.ErrUnsupported with the expression. It also refuses a generated column that is stored but
+// stale.
+//
 // # Format
 //
 // All leaves are below the key of the table:
@@ -30,6 +34,12 @@
 //	_vlmeta               the attributes of the table
 //	_indexes/NAME/...     a summary of the column: the smallest and the largest value of each segment of rows. _meta
 //	                      holds its place, and whether it is stale
+//
+// The schema lists the stored columns as "columns". Two keys describe those that are generated from others by an
+// expression of their sources:
+//
+//	computed_columns      columns without stored values
+//	materialized_columns  stored columns. "stale" is true after a source was modified: the values are outdated
 //
 // A dot in the name of a column separates nested names: "trip.start" is _cols/trip/start. Nulls are marked in an array,
 // are a value that the schema names, are the code -1 of a dictionary, or nil. Arrays may be longer than the table.
