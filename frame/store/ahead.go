@@ -26,21 +26,50 @@ type ahead struct {
 	budget  int64                    // bytes of the next read
 }
 
-// readAhead returns what opens the files of the leaves below a group for a walk.
-func (s *Store) readAhead(group string) opener {
-	z, ok := s.files.box.(*zipFile)
+// newAhead returns an ahead without members, or nil if the files of box are not read ahead.
+func newAhead(box container) *ahead {
+	z, ok := box.(*zipFile)
 	if !ok {
-		return s.files.box
+		return nil
 	}
 	r, ok := z.src.(source.RangeReader)
 	if !ok {
-		return z
+		return nil
 	}
-	a := &ahead{zipFile: z, ranges: r, at: map[string]int{}, budget: firstAhead}
+	return &ahead{zipFile: z, ranges: r, at: map[string]int{}, budget: firstAhead}
+}
+
+// add adds a file that open will open after those before.
+func (a *ahead) add(name string) {
+	if m := a.zipFile.members[name]; m != nil {
+		a.at[name] = len(a.members)
+		a.members = append(a.members, m)
+	}
+}
+
+// probeAhead returns what opens the files whose names do not show whether they are leaves.
+func probeAhead(box container, files []file) opener {
+	a := newAhead(box)
+	if a == nil {
+		return box
+	}
+	for _, f := range files {
+		if f.fault == nil && needsProbe(f.name) {
+			a.add(f.name)
+		}
+	}
+	return a
+}
+
+// readAhead returns what opens the files of the leaves below a group for a walk.
+func (s *Store) readAhead(group string) opener {
+	a := newAhead(s.files.box)
+	if a == nil {
+		return s.files.box
+	}
 	add := func(l *leaf) {
-		if m := z.members[l.file]; m != nil && l.fault == nil {
-			a.at[l.file] = len(a.members)
-			a.members = append(a.members, m)
+		if l.fault == nil {
+			a.add(l.file)
 		}
 	}
 	table := ""

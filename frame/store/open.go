@@ -35,8 +35,9 @@ type Store struct {
 }
 
 // Open opens the store in a file (.b2e or .b2z) or a directory (.b2d) for reading. The content determines the layout,
-// not the name. Open reads the list of leaves and the header of the embed store, but no leaf. The error wraps
-// ErrFormat, ErrCorrupt, ErrTooLarge or errors.ErrUnsupported, or is an error of the operating system.
+// not the name. Open reads the list of leaves, the header of the embed store, and the first bytes of files with other
+// extensions than python-blosc2 uses, but no leaf. The error wraps ErrFormat, ErrCorrupt, ErrTooLarge or
+// errors.ErrUnsupported, or is an error of the operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openName(ctx, name, o)
 	if err != nil {
@@ -168,7 +169,7 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 	}
 	s := &Store{opts: o, index: index{leaves: make(map[string]*leaf, len(files))}}
 	s.files.box = box
-	hasEmbed := false
+	hasEmbed, probe := false, probeAhead(box, files)
 	for _, f := range files {
 		if f.name == embedFile {
 			if f.fault != nil {
@@ -176,7 +177,7 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 			}
 			hasEmbed = true
 		}
-		if ignoredFile(f.name) || !knownExtension(f.name) && !s.isFrame(ctx, f) {
+		if ignoredFile(f.name) || needsProbe(f.name) && !isFrame(ctx, probe, f) {
 			continue
 		}
 		if err := s.addExternal(f); err != nil {
@@ -192,12 +193,15 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 	return s, s.checkGroups()
 }
 
+// needsProbe reports whether the name of a file does not show whether it is a leaf.
+func needsProbe(name string) bool { return !ignoredFile(name) && !knownExtension(name) }
+
 // isFrame reports whether a file whose name does not show it is a leaf.
-func (s *Store) isFrame(ctx context.Context, f file) bool {
+func isFrame(ctx context.Context, from opener, f file) bool {
 	if f.fault != nil {
 		return false
 	}
-	src, release, err := s.files.box.open(ctx, f.name)
+	src, release, err := from.open(ctx, f.name)
 	if err != nil {
 		return false
 	}

@@ -258,6 +258,54 @@ func TestWalkWithoutRanges(t *testing.T) {
 	}
 }
 
+// countCalls is a source that counts its calls.
+type countCalls struct {
+	brokenRanges
+	calls *int
+}
+
+func (s countCalls) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	*s.calls++
+	return s.brokenRanges.ReadAtContext(ctx, p, off)
+}
+
+func (s countCalls) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	*s.calls++
+	return s.brokenRanges.ReadRanges(ctx, want, got)
+}
+
+// Many files whose names do not show whether they are leaves are examined in few calls.
+func TestOpenForeignNames(t *testing.T) {
+	const n = 5000
+	leaf := buildFrame(t, nil, nil, []byte("content"))
+	b := zipWith(t, func(yield func(string, []byte) bool) {
+		for i := range n {
+			content := leaf
+			if i%2 == 0 {
+				content = make([]byte, 12)
+			}
+			if !yield(fmt.Sprintf("%d.t", i), content) {
+				return
+			}
+		}
+	})
+	for how := 1; how < 3; how++ {
+		calls := 0
+		src := countCalls{brokenRanges{source.FromReader(bytes.NewReader(b), int64(len(b))), b, how}, &calls}
+		s, err := OpenSource(t.Context(), src, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if keys := len(slices.Collect(s.Keys("/"))); keys != n/2 {
+			t.Errorf("%d: %d keys, want %d", how, keys, n/2)
+		}
+		if calls > 20 && how == 2 {
+			t.Errorf("%d calls for %d files", calls, n)
+		}
+		s.Close()
+	}
+}
+
 func BenchmarkOpenLargeZip(b *testing.B) {
 	data := largeZip(b, 10000)
 	b.ReportAllocs()
