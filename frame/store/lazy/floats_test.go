@@ -3,6 +3,8 @@ package lazy
 import (
 	"errors"
 	"math"
+	"math/big"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/goblosc/blosc2/ndarray"
@@ -88,6 +90,11 @@ func TestFloats(t *testing.T) {
 		{"power(a, b)", 5e-324, nan, nan},
 		{"power(a, b)", -5e-324, 0.4, nan},
 		{"a + 5e-324 ** 0.4", 0, 0, 4.7589798149082265e-130},
+		{"arcsin(a)", negative, 0, negative},
+		{"arcsin(a)", 5e-324, 0, 5e-324},
+		{"arcsin(a)", 1, 0, math.Pi / 2},
+		{"arcsin(a)", 1.0000000000000002, 0, nan},
+		{"arcsin(a)", -inf, 0, nan},
 		{"arccos(a)", 0.9999999999999998, 0, 2.1073424255447017e-08},
 		{"arccos(a)", 1, 0, 0},
 		{"arccos(a)", negative, 0, math.Pi / 2},
@@ -99,6 +106,92 @@ func TestFloats(t *testing.T) {
 		same := got == want && math.Signbit(got) == math.Signbit(want) || got != got && want != want
 		if !same && !(math.Abs(got-want) <= 1e-12*math.Abs(want) && !math.IsInf(want, 0)) {
 			t.Errorf("%s with a = %v, b = %v: %v, want %v", c.text, c.a, c.b, got, want)
+		}
+	}
+}
+
+// TestFewUlps compares functions with those of NumPy up to the last digits.
+func TestFewUlps(t *testing.T) {
+	for _, c := range []struct {
+		text       string
+		a, b, want float64
+	}{
+		{"a ** b", 1.000000001, -3e9, 0.04978705608434455},
+		{"a ** b", 1.0001, 100000, 22015.456048527954},
+		{"a ** b", -1.0001, 100001, -22017.65759413281},
+		{"a ** b", 1.0000000000000002, 1e18, 2.7086111089766717e+96},
+		{"a ** b", 0.9999999999999999, -3e18, 4.45779387326829e+144},
+		{"a ** b", -1.0000000000000002, 9007199254740991, -7.389056098930647},
+		{"a ** b", 0.1, -307.7, 5.011872336272506e+307},
+		{"a ** b", 1.7976931348623157e308, 0.3, 2.995123040109037e+92},
+		{"a ** b", 1e-310, -0.99, 7.943282347242788e+306},
+		{"a ** b", 1.5, 1750.5, 1.769086127627106e+308},
+		{"a ** b", 2, 1023.9999999999999, 1.7976931348621742e+308},
+		{"arcsin(a)", 0.9999999925930456, 0, 1.5706746143929622},
+		{"arcsin(a)", -0.9999999999999999, 0, -1.5707963118937354},
+		{"arcsin(a)", 0.71, 0, 0.789498209346172},
+		{"arcsin(a)", 0.5, 0, 0.5235987755982989},
+		{"arcsin(a)", 1e-300, 0, 1e-300},
+	} {
+		if got := evalFloats(t, c.text, c.a, c.b); !(math.Abs(got-c.want) <= 5e-16*math.Abs(c.want)) {
+			t.Errorf("%s with a = %v, b = %v: %v, want %v", c.text, c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// TestExactPowers has powers that are floats, and those at the borders of the floats.
+func TestExactPowers(t *testing.T) {
+	for _, c := range [][3]float64{
+		{2, 10, 1024}, {3, 5, 243}, {10, 22, 1e22}, {-3, 33, -5559060566555523}, {7, 18, 1628413597910449},
+		{2.25, 0.5, 1.5}, {1e-310, 1, 1e-310}, {math.MaxFloat64, 1, math.MaxFloat64}, {10, -323, 1e-323},
+		{2, -1074, 5e-324}, {0.5, 1074, 5e-324}, {2, -1074.9999, 5e-324}, {2, -1075, 0}, {3.7, -570.3, 0},
+		{-2, 1023, -0x1p1023}, {-2, 1024, math.Inf(1)}, {-2, 1025, math.Inf(-1)}, {-2.5, -1e300, 0},
+		{-1, 9007199254740991, -1}, {-1, 9007199254740992, 1}, {-1, 1e300, 1}, {1, -1e300, 1}, {1.5, 5e-324, 1},
+		{-2, -1075, math.Copysign(0, -1)},
+	} {
+		if got := pow(c[0], c[1]); got != c[2] || math.Signbit(got) != math.Signbit(c[2]) {
+			t.Errorf("%v ** %v: %v, want %v", c[0], c[1], got, c[2])
+		}
+	}
+}
+
+// bigPow returns x to the power of y, which is a multiple of 1/64.
+func bigPow(x, y float64) *big.Float {
+	value := func(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+	p, b := value(1), value(x)
+	for range 6 {
+		b.Sqrt(b)
+	}
+	for n := int64(64 * math.Abs(y)); n > 0; n >>= 1 {
+		if n&1 != 0 {
+			p.Mul(p, b)
+		}
+		b.Mul(b, b)
+	}
+	if y < 0 {
+		p.Quo(value(1), p)
+	}
+	return p
+}
+
+// TestPow compares random powers with those of package big.
+func TestPow(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		x := math.Ldexp(1+r.Float64(), r.IntN(2000)-1000)
+		if r.IntN(2) == 0 {
+			x = 1 + math.Ldexp(r.Float64()-0.5, -r.IntN(30))
+		}
+		want := (r.Float64()*2 - 1) * 1020
+		y := math.Round(want/math.Log2(x)*64) / 64
+		if math.Abs(want-y*math.Log2(x)) > 1 || math.IsInf(y, 0) {
+			continue // the result may be subnormal
+		}
+		exact := bigPow(x, y)
+		got := new(big.Float).SetPrec(300).SetFloat64(pow(x, y))
+		off, _ := got.Quo(got.Sub(got, exact), exact).Float64()
+		if !(math.Abs(off) < 1.2e-16) {
+			t.Errorf("%v ** %v has a relative error of %g", x, y, off)
 		}
 	}
 }

@@ -53,7 +53,7 @@ var functions = map[string]function{
 	"sin":      floats(math.Sin),
 	"cos":      floats(math.Cos),
 	"tan":      floats(math.Tan),
-	"arcsin":   floats(math.Asin),
+	"arcsin":   floats(asin),
 	"arccos":   floats(acos),
 	"arctan":   floats(math.Atan),
 	"sinh":     floats(sinh),
