@@ -120,19 +120,41 @@ func bindShift(left bool) func(args []*term) (meta.DType, func([]vec) (vec, erro
 	}
 }
 
-// bindOperator is **, which NumPy computes as square for booleans and the number 2.
+// bindOperator is **, which NumPy computes as square for booleans and the number 2, and as sqrt for arrays and the number
+// 0.5.
 func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	base, exponent := args[0], args[1]
+	if !base.constant && exponent.literal && isFloat(exponent.d) && exponent.value.f[0] == 0.5 {
+		d, err := wholeType(args)
+		return d, pairs(d, d, nil, powOrSqrt), err
+	}
 	if base.d.Kind == 'b' && exponent.literal && exponent.d.Kind == 'i' && exponent.value.i[0] == 2 {
 		return bindSquare(args[:1])
 	}
 	return bindPower(args)
 }
 
+// isScalar reports whether NumPy takes exponents for one number: without dimensions, or one item for several bases. Then
+// it computes the power to 0.5 as sqrt, but not for float16. For -Inf and -0 the results differ.
+func isScalar(exponent, base *term) bool {
+	return len(exponent.shape) == 0 || bytesOf(exponent.shape, 1) == 1 && bytesOf(base.shape, 1) != 1
+}
+
+// powOrSqrt is sqrt for the exponent 0.5.
+func powOrSqrt(x, y float64) float64 {
+	if y == 0.5 {
+		return math.Sqrt(x)
+	}
+	return pow(x, y)
+}
+
 func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	d, err := wholeType(args)
 	if err != nil {
 		return d, nil, err
+	}
+	if isFloat(d) && d.Size > 2 && isScalar(args[1], args[0]) {
+		return d, pairs(d, d, nil, powOrSqrt), nil
 	}
 	if isFloat(d) {
 		return d, pairs(d, d, nil, pow), nil

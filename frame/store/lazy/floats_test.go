@@ -2,6 +2,7 @@ package lazy
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -193,6 +194,53 @@ func TestPow(t *testing.T) {
 		if !(math.Abs(off) < 1.2e-16) {
 			t.Errorf("%v ** %v has a relative error of %g", x, y, off)
 		}
+	}
+}
+
+// TestPowersToHalf has the powers to 0.5 that NumPy 2.4 computes as sqrt, and those that it does not.
+func TestPowersToHalf(t *testing.T) {
+	ctx := t.Context()
+	inf, half := math.Inf(1), []float64{0.5, 0.5}
+	for _, dtype := range []string{"<f2", "<f4", "<f8"} {
+		operands := map[string]ndarray.Reader{}
+		for name, shape := range map[string][]int64{"a": {2}, "h0": {}, "h1": {1}, "h2": {2}} {
+			items := half[:append(shape, 1)[0]]
+			if name == "a" {
+				items = []float64{-inf, math.Copysign(0, -1)}
+			}
+			a, err := ndarray.Create(ctx, "", shape, items, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if operands[name], err = ndarray.AsType(a, dtype); err != nil {
+				t.Fatal(err)
+			}
+		}
+		root, power, wide := "[NaN -0]", "[+Inf 0]", "[NaN -0]"
+		if dtype == "<f2" {
+			wide = power
+		}
+		for text, want := range map[string]string{
+			"a ** 0.5": root, "a ** (1 / 2)": root, "a ** sqrt(0.25)": root, "power(a, 0.5)": wide,
+			"a ** h0": wide, "power(a, h0)": wide, "a ** h1": wide, "power(a, h1)": wide,
+			"a ** h2": power, "power(a, h2)": power, "a ** (h2 * 1)": power,
+		} {
+			x, err := Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := x.Eval(ctx, "", operands, &ndarray.CreateOptions{DType: "<f8"})
+			if err != nil {
+				t.Fatal(text, err)
+			}
+			items, err := ndarray.Read[float64](ctx, r)
+			if got := fmt.Sprint(items); got != want || err != nil {
+				t.Errorf("%s of %s: %s %v, want %s", text, dtype, got, err, want)
+			}
+		}
+	}
+	if got, err := evalText(t, "i1 ** 0.5"); got != "f8[0 1 0 NaN]" || err != nil {
+		t.Error(got, err)
 	}
 }
 
