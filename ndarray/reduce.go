@@ -395,7 +395,7 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 	case j.op == OpMean:
 		return finish(j, widen, reduce.SumComplex[T](j.count), func(x complex128) T { return mean(x, float64(j.count)) })
 	case j.op == OpProd:
-		return finish(j, widen, reduce.ProdComplex[T](j.skip), round)
+		return finish(j, widen, reduce.ProdComplex[T](j.skip), func(x reduce.ComplexProduct) T { return round(x.Product) })
 	case j.op == OpStd || j.op == OpVar:
 		k := reduce.VarianceComplex[T]()
 		if j.skip {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -236,6 +237,56 @@ func TestNaNAsNumPy(t *testing.T) {
 	}
 	if cases < 3200/part || none < 50/part {
 		t.Errorf("%d cases, %d of them without items", cases, none)
+	}
+}
+
+// TestComplexProducts has products of infinities as NumPy computes them, with chunks of all lengths.
+func TestComplexProducts(t *testing.T) {
+	ctx := context.Background()
+	inf, nan := math.Inf(1), math.NaN()
+	x := complex(-inf, 1)
+	for _, c := range []struct {
+		items []complex128
+		want  complex128
+	}{
+		{[]complex128{x}, complex(-inf, nan)},
+		{[]complex128{1 + 2i, x}, complex(-inf, -inf)},
+		{[]complex128{x, 1 + 2i}, complex(nan, nan)},
+		{[]complex128{1 + 2i, x, x}, complex(inf, nan)},
+		{[]complex128{x, x}, complex(nan, nan)},
+		{[]complex128{0.5i, 0.5i, 0.5i, 0.5i}, complex(0.0625, math.Copysign(0, -1))},
+		{[]complex128{complex(nan, 1), x}, complex(nan, nan)},
+	} {
+		n := int64(len(c.items))
+		for i := range n {
+			a, err := ndarray.Create(ctx, "", []int64{n, 1}, c.items, &ndarray.CreateOptions{Chunks: []int64{i + 1, 1}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wide, err := ndarray.BroadcastTo(a, 2, n, 3)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, err1 := ndarray.ReduceAll[complex128](ctx, a, ndarray.OpProd, nil)
+			lanes := make([]complex128, 6)
+			err2 := ndarray.ReduceInto(ctx, wide, lanes, ndarray.OpProd, &ndarray.ReduceOptions{Axes: []int{1}})
+			if err := errors.Join(err1, err2); err != nil {
+				t.Fatal(err)
+			}
+			for _, got := range append(lanes, all) {
+				if fmt.Sprint(got) != fmt.Sprint(c.want) {
+					t.Errorf("the product of %v by %d: %v, want %v", c.items, i+1, got, c.want)
+				}
+			}
+		}
+	}
+	a, err := ndarray.Create(ctx, "", []int64{2}, []complex128{complex(nan, 1), x}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ndarray.ReduceAll[complex128](ctx, a, ndarray.OpProd, &ndarray.ReduceOptions{SkipNaN: true})
+	if err != nil || fmt.Sprint(got) != "(-Inf+NaNi)" {
+		t.Error(got, err)
 	}
 }
 

@@ -26,29 +26,70 @@ func ProdFloats[T Real](skip bool) Kernel[T, float64] {
 	}, func(x float64, n int64) float64 { return math.Pow(x, float64(n)) })
 }
 
+// ComplexProduct is a product of complex numbers.
+type ComplexProduct struct {
+	Product complex128
+	some    bool // there are factors
+}
+
+// multiply adds the number x at position at. NumPy multiplies only the first number of all by 1: this makes the
+// imaginary part of an infinity NaN.
+func (p *ComplexProduct) multiply(x complex128, at int64) {
+	if p.some || at == 0 {
+		x = p.Product * x
+	}
+	p.Product, p.some = x, true
+}
+
 // ProdComplex multiplies complex numbers as complex128. If skip is set, numbers with a NaN count as 1.
-func ProdComplex[T complex64 | complex128](skip bool) Kernel[T, complex128] {
-	return prod(1, func(x T) complex128 {
+func ProdComplex[T complex64 | complex128](skip bool) Kernel[T, ComplexProduct] {
+	of := func(x T) complex128 {
 		if skip && IsNaN(x) {
 			return 1
 		}
 		return complex128(x)
-	}, func(x complex128, n int64) complex128 {
-		y := complex128(1)
-		for ; n > 0; n >>= 1 {
-			if n&1 == 1 {
-				y *= x
+	}
+	return Kernel[T, ComplexProduct]{
+		Empty: ComplexProduct{Product: 1},
+		Row: func(cell *ComplexProduct, items []T, at int64) {
+			cell.multiply(of(items[0]), at)
+			p := cell.Product
+			for _, x := range items[1:] {
+				p *= of(x)
 			}
-			if n > 1 {
-				x *= x
+			cell.Product = p
+		},
+		Lane: func(cells []ComplexProduct, items []T, at int64) {
+			for k, x := range items {
+				cells[k].multiply(of(x), at)
 			}
-		}
-		return y
-	})
+		},
+		Copies: func(item T, n, at int64) ComplexProduct {
+			p := ComplexProduct{Product: 1}
+			x := of(item)
+			p.multiply(x, at)
+			for n--; n > 0; n >>= 1 {
+				if n&1 == 1 {
+					p.Product *= x
+				}
+				if n > 1 {
+					x *= x
+				}
+			}
+			return p
+		},
+		Merge: func(cell, with *ComplexProduct) {
+			if cell.some {
+				cell.Product *= with.Product
+			} else {
+				*cell = *with
+			}
+		},
+	}
 }
 
-// prod multiplies items.
-func prod[T any, A int64 | float64 | complex128](one A, of func(T) A, power func(x A, n int64) A) Kernel[T, A] {
+// prod multiplies real numbers.
+func prod[T any, A int64 | float64](one A, of func(T) A, power func(x A, n int64) A) Kernel[T, A] {
 	return Kernel[T, A]{
 		Empty: one,
 		Row: func(cell *A, items []T, _ int64) {
