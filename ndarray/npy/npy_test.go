@@ -74,6 +74,40 @@ func TestNPYHeader(t *testing.T) {
 	}
 }
 
+// TestGaps reads dtypes with fields without a name as numpy.load does.
+func TestGaps(t *testing.T) {
+	for descr, want := range map[string]string{
+		"[('a','<i2'),('','|V2')]":                             "{'names':['a'],'formats':['<i2'],'offsets':[0],'itemsize':4}",
+		"[('f1','<i2'),('','|V2')]":                            "{'names':['f1'],'formats':['<i2'],'offsets':[0],'itemsize':4}",
+		"[('a', '<i2'), ( '' , 'V2' )]":                        "{'names':['a'],'formats':['<i2'],'offsets':[0],'itemsize':4}",
+		`[("a","<i2"),("","|V2")]`:                             "{'names':['a'],'formats':['<i2'],'offsets':[0],'itemsize':4}",
+		"[('','|V2'),('f0','<i2'),('','|V2')]":                 "{'names':['f0'],'formats':['<i2'],'offsets':[2],'itemsize':6}",
+		"[('a','<i2'),('','|V2',(2,)),(('t','b'),'<i2',(2,))]": "{'names':['a','b'],'formats':['<i2',('<i2',(2,))],'offsets':[0,6],'itemsize':10,'titles':[None,'t']}",
+		"[('a','<i2'),('',('|V1',(2,)))]":                      "{'names':['a'],'formats':['<i2'],'offsets':[0],'itemsize':4}",
+		"[('a',[('b','<i2'),('','|V1')]),('','|V1')]":          "{'names':['a'],'formats':[{'names':['b'],'formats':['<i2'],'offsets':[0],'itemsize':3}],'offsets':[0],'itemsize':4}",
+		"[('a',[('b','|i1'),('','|V1')],(2,))]":                "[('a',({'names':['b'],'formats':['|i1'],'offsets':[0],'itemsize':2},(2,)))]",
+		"[('','|V2')]":                                         "{'names':[],'formats':[],'offsets':[],'itemsize':2}",
+		"[('a','<i2'),('','|V0')]":                             "[('a','<i2')]",
+		"[('a','<i2'),('b','|V2')]":                            "[('a','<i2'),('b','|V2')]",
+		`[("('', '|V2')",'<i2'),('b','<i4')]`:                  `[("('', '|V2')",'<i2'),('b','<i4')]`,
+		`[('\x01gap0','<i2'),('','V2')]`:                       `{'names':['\x01gap0'],'formats':['<i2'],'offsets':[0],'itemsize':4}`,
+		"[('', '<i2'), ('b', '<i4')]":                          "[('f0', '<i2'), ('b', '<i4')]", // NumPy: no name
+	} {
+		d, err := meta.ParseDType(want)
+		if err != nil {
+			t.Fatal(want, err)
+		}
+		h, err := parseText("{'descr': " + descr + ", 'fortran_order': False, 'shape': (2,)}")
+		if err != nil || h.DType.String() != d.String() {
+			t.Errorf("%s: %v %v, want %v", descr, h.DType, err, d)
+		}
+	}
+	deep := "{'descr': " + strings.Repeat("[('',", 200000) + "'V1'" + strings.Repeat(")]", 200000) + ", 'fortran_order': False, 'shape': ()}"
+	if _, err := parseText(deep); !errors.Is(err, ndarray.ErrFormat) {
+		t.Error(err)
+	}
+}
+
 // TestBadNPYHeaders checks the errors of invalid headers.
 func TestBadNPYHeaders(t *testing.T) {
 	good := "{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }"

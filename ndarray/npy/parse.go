@@ -137,45 +137,64 @@ func parseDescr(text string) (meta.DType, error) {
 	if len(text) > 1 && (text[0] == '\'' || text[0] == '"') {
 		return meta.ParseDType(strings.Trim(text, `'"`))
 	}
-	// Fields without a name are gaps. Each gets a unique name, since the parser needs one, and is removed after
-	// parsing.
-	const gap = "('', '|V"
-	mark := "\x01gap"
-	var named strings.Builder
-	for i := 0; ; i++ {
-		before, after, found := strings.Cut(text, gap)
-		named.WriteString(before)
-		if text = after; !found {
-			break
-		}
-		fmt.Fprintf(&named, "('%s%d', '|V", mark, i)
-	}
-	text = named.String()
-	d, err := meta.ParseDType(text)
-	if err != nil {
-		return d, err
-	}
-	return withoutGaps(d, mark), nil
+	return meta.ParseDType(withoutGaps(text, 0))
 }
 
-// withoutGaps removes the fields whose names start with mark.
-func withoutGaps(d meta.DType, mark string) meta.DType {
-	if d.Elem != nil {
-		e := withoutGaps(*d.Elem, mark)
-		d.Elem = &e
+// withoutGaps returns the text of a dtype without its gaps: fields without a name whose items are raw bytes or
+// sub-arrays, as in NumPy. A structured dtype with gaps becomes a dictionary with offsets. Text that is no dtype stays
+// as it is.
+func withoutGaps(text string, depth int) string {
+	if depth > meta.MaxDTypeDepth {
+		return text
 	}
-	if d.Fields != nil {
-		fields := []meta.Field{}
-		for _, f := range d.Fields {
-			if !strings.HasPrefix(f.Name, mark) {
-				f.Type = withoutGaps(f.Type, mark)
-				fields = append(fields, f)
-			}
+	if parts, ok := splitPython(text, '(', ')', ','); ok && len(parts) == 2 { // a sub-array
+		return "(" + withoutGaps(parts[0], depth+1) + ", " + parts[1] + ")"
+	}
+	list := func(s []string) string { return "[" + strings.Join(s, ", ") + "]" }
+	items, ok := splitPython(text, '[', ']', ',')
+	fields, gaps := make([][]string, len(items)), false
+	for i, item := range items {
+		parts, isTuple := splitPython(item, '(', ')', ',')
+		if ok = ok && isTuple && (len(parts) == 2 || len(parts) == 3); !ok {
+			break
 		}
-		d.Fields = fields
+		parts[1] = withoutGaps(parts[1], depth+1)
+		fields[i], gaps = parts, gaps || isEmpty(parts[0])
+		items[i] = "(" + strings.Join(parts, ", ") + ")"
 	}
-	return d
+	switch {
+	case !ok:
+		return text
+	case !gaps:
+		return list(items)
+	}
+	var names, formats, offsets, titles []string
+	offset := int64(0)
+	for i, parts := range fields {
+		name, format, title := parts[0], "("+strings.Join(parts[1:], ", ")+")", "None"
+		d, err := meta.ParseDType(format)
+		if err != nil {
+			return text
+		}
+		pair, ok := splitPython(name, '(', ')', ',')
+		switch {
+		case ok && len(pair) == 2:
+			title, name = pair[0], pair[1]
+		case isEmpty(name):
+			name = fmt.Sprintf("'f%d'", i)
+		}
+		if !isEmpty(parts[0]) || d.Kind != 'V' || d.Fields != nil {
+			names, formats, titles = append(names, name), append(formats, format), append(titles, title)
+			offsets = append(offsets, strconv.FormatInt(offset, 10))
+		}
+		offset += int64(d.Size)
+	}
+	return fmt.Sprintf("{'names': %s, 'formats': %s, 'offsets': %s, 'titles': %s, 'itemsize': %d}",
+		list(names), list(formats), list(offsets), list(titles), offset)
 }
+
+// isEmpty reports whether the text is an empty string of Python.
+func isEmpty(text string) bool { return text == "''" || text == `""` }
 
 // splitPython splits the text between two brackets at the separators outside inner brackets and strings, and trims the
 // parts. It returns false if brackets or quotes do not match.
