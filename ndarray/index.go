@@ -70,7 +70,8 @@ func Flat(positions ...int64) Index { return selection.Flat(positions...) }
 
 // ParseSelection parses a selection in NumPy's notation: the text between the brackets of a subscript, such as "2:5,
 // ..., ::-1", "3", "-1" or "None". Empty text selects everything. The entries may be in parentheses as a tuple, and in
-// square brackets as a subscript. Numbers are decimal.
+// square brackets as a subscript. Numbers are decimal. A missing number of a slice may be written as None: "None:2" is
+// ":2".
 //
 // Lists of numbers or booleans, and nested lists, are the index arrays of NumPy: "[3, 1, 2], :" is parsed as
 // Coords([]int64{3, 1, 2}), All; "[[3], [1]]" as Coords of shape (2, 1); "[True, False]" as Mask; and "True" as a mask

@@ -121,6 +121,12 @@ func (p *parser) entry() (Index, error) {
 		p.pos += 3
 		return Ellipsis, nil
 	case isLetter(c):
+		column := p.pos
+		slice := p.none() && p.peek() == ':'
+		p.pos = column
+		if slice {
+			return p.slice()
+		}
 		return p.word()
 	case c == ':' || c == '+' || c == '-' || isDigit(c):
 		return p.slice()
@@ -151,7 +157,18 @@ func (p *parser) word() (Index, error) {
 	return x, nil
 }
 
-// slice parses an integer, or up to three integers with colons between them.
+// none skips the word None, and reports whether it was there.
+func (p *parser) none() bool {
+	const word = "None"
+	n := p.pos + len(word)
+	if !strings.HasPrefix(p.text[p.pos:p.end], word) || n < p.end && (isLetter(p.text[n]) || isDigit(p.text[n])) {
+		return false
+	}
+	p.pos = n
+	return true
+}
+
+// slice parses an integer, or up to three integers with colons between them. None is a missing integer.
 func (p *parser) slice() (Index, error) {
 	part := [3]int64{None, None, 1}
 	column := p.pos
@@ -169,6 +186,8 @@ func (p *parser) slice() (Index, error) {
 				}
 				return Point(v), nil
 			}
+		} else if c == 'N' {
+			p.none()
 		}
 		if p.peek() != ':' || i == 2 {
 			break

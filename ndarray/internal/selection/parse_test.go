@@ -79,6 +79,7 @@ func TestParseListErrors(t *testing.T) {
 		{"[1, x]", 5}, {"[1, Tru]", 5}, {"[Truely]", 2}, {"[True, 1]", 8}, {"[1, False]", 5}, {"[1, [2]]", 5}, {"[[1], 2]", 7}, {"[[1, 2], [3]]", 12},
 		{"[[], [1]]", 8}, {"[[[]], []]", 9}, {"[[], 1]", 6}, {"1, [2:3]", 6}, {"[1, 9223372036854775808]", 5}, {"1, [None]", 5}, {"[(1, [2)]", 2},
 		{deep, MaxResultDims + 1}, {"True]", 5}, {"[1], [2}", 8}, {"[1.5]", 3}, {"[1, \x00]", 5},
+		{"1:Nones", 3}, {"Nones:2", 1}, {"None:None2", 6}, {"::None:1", 7}, {"None 2", 6}, {"None:2:0", 1},
 	} {
 		sel, err := Parse(x.text)
 		if want := fmt.Sprintf("column %d:", x.column); !errors.Is(err, frame.ErrBounds) || sel != nil || !strings.Contains(err.Error(), want) {

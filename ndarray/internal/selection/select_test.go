@@ -49,7 +49,8 @@ func TestParseSelectionForms(t *testing.T) {
 	for text, want := range map[string]string{
 		"": "", "()": "", " ( ) ": "", "\t\n": "", "3,": "3", "(3,)": "3", "(1, 2)": "1, 2", "[:]": ":", "[2:5, ...]": "2:5, ...",
 		"[1, None]": "1, None", "[(1, :)]": "1, :", " +3 ": "3", "007": "7", "1 : 2 : 3": "1:2:3", "1::": "1:", "::": ":", "::1": ":",
-		"1:2:": "1:2", "newaxis,np.newaxis,numpy.newaxis": "None, None, None", "Ellipsis": "...", "-0": "0", "..., ": "...",
+		"None:2": ":2", "1:None, None": "1:, None", "::None": ":", "None:None:-1": "::-1", "[None : None]": ":",
+		"None:3:None": ":3", "1:2:": "1:2", "newaxis,np.newaxis,numpy.newaxis": "None, None, None", "Ellipsis": "...", "-0": "0", "..., ": "...",
 		"::-1": "::-1", "-9223372036854775808:": "-9223372036854775807:",
 	} {
 		sel, err := Parse(text)
