@@ -75,11 +75,14 @@ func (h Float16) bits32() uint32 {
 // String returns the number with the fewest digits that identify it, as NumPy prints it.
 func (h Float16) String() string {
 	x := h.Float64()
+	// Halfway between two texts, the one away from zero may identify a power of two, as there numbers are farther apart.
+	away := math.Nextafter(x, math.Copysign(math.Inf(1), x))
 	for digits := 1; digits < 5; digits++ {
-		y, err := strconv.ParseFloat(strconv.FormatFloat(x, 'e', digits-1, 64), 64)
-		if err == nil && Of(y) == h {
-			x = y
-			break
+		for _, near := range [...]float64{x, away} {
+			y, err := strconv.ParseFloat(strconv.FormatFloat(near, 'e', digits-1, 64), 64)
+			if err == nil && Of(y) == h {
+				return strconv.FormatFloat(y, 'g', 5, 64)
+			}
 		}
 	}
 	return strconv.FormatFloat(x, 'g', 5, 64)

@@ -122,7 +122,7 @@ func TestFloat16NumPy(t *testing.T) {
 // TestFloat16Text checks the String method.
 func TestFloat16Text(t *testing.T) {
 	for x, want := range map[float64]string{
-		0.1: "0.1", 65504: "65500", 1.0 / 3: "0.3333", 1e-7: "1e-07", 2049: "2048", 0.25: "0.25", -1: "-1",
+		0.1: "0.1", 0x1p-6: "0.01563", -0x1p-6: "-0.01563", 65504: "65500", 1.0 / 3: "0.3333", 1e-7: "1e-07", 2049: "2048", 0.25: "0.25", -1: "-1",
 		math.Inf(1): "+Inf", math.NaN(): "NaN", math.Copysign(0, -1): "-0",
 	} {
 		if got := fmt.Sprint(Of(x)); got != want {
