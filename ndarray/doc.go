@@ -81,7 +81,7 @@
 //	int, uint                     i8 and u8, also on machines of 32 bits
 //	Float16                       f2
 //	string                        S and U, without trailing zeros
-//	time.Time                     M8 with a unit, in UTC; the zero Time, in year 1, is NaT
+//	time.Time                     M8 with a unit, in UTC; the zero Time is NaT, and also midnight of 0001-01-01
 //	time.Duration                 m8 with a unit up to weeks; the constant NaT is NaT
 //	[3]T                          a sub-array of length 3
 //	[3]byte                       also V3 and S3, as they are stored

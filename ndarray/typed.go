@@ -26,7 +26,8 @@ type scalar interface {
 }
 
 // NaT is NumPy's "not a time": the item of a missing date or timedelta. It is an int64 or a time.Duration. The zero
-// time.Time represents it as a time.Time.
+// time.Time represents it as a time.Time. As the date 0001-01-01 at midnight is the same time.Time, only int64 tells
+// them apart: a program that reads that date as a time.Time and writes it again stores NaT.
 const NaT = math.MinInt64
 
 // goTypes maps Go types to dtypes.
