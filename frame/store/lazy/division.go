@@ -3,6 +3,7 @@ package lazy
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
@@ -137,7 +138,8 @@ func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 // isScalar reports whether NumPy takes exponents for one number: without dimensions, or one item for several bases. Then
 // it computes the power to 0.5 as sqrt, but not for float16. For -Inf and -0 the results differ.
 func isScalar(exponent, base *term) bool {
-	return len(exponent.shape) == 0 || bytesOf(exponent.shape, 1) == 1 && bytesOf(base.shape, 1) != 1
+	several := func(t *term) bool { return slices.ContainsFunc(t.shape, func(n int64) bool { return n != 1 }) }
+	return len(exponent.shape) == 0 || !several(exponent) && several(base)
 }
 
 // powOrSqrt is sqrt for the exponent 0.5.
