@@ -50,8 +50,8 @@ func Histogram(ctx context.Context, r Reader, edges []float64) ([]int64, error) 
 // there are no items, all results are NaN. With the option SkipNaN, items that are NaN do not count. The other options
 // return ErrParam.
 //
-// Next to an infinity the result may be NaN, as in numpy.quantile. But between equal infinities, and at the largest item
-// if it is infinite, the result is that infinity, where NumPy returns NaN for quantiles of dtype float64.
+// Next to an infinity the result may be NaN, as in numpy.quantile. But between equal infinities, and at the largest
+// item if it is infinite, the result is that infinity, where NumPy returns NaN for quantiles of dtype float64.
 //
 // Quantiles does not sort. It reads the items once if they have 8 or 16 bits, twice if they have 32 and four times if
 // they have 64, in parallel, and more often for more than eight quantiles. It needs memory for a few chunks, and up to

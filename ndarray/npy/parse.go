@@ -141,8 +141,8 @@ func parseDescr(text string) (meta.DType, error) {
 }
 
 // withoutGaps returns the text of a dtype without its gaps: fields without a name whose items are raw bytes or
-// sub-arrays, as in NumPy. A structured dtype with gaps becomes a dictionary with offsets. Text that is no dtype stays
-// as it is.
+// sub-arrays, as in NumPy. A structured dtype with gaps becomes a dictionary with offsets. Text that is no dtype is
+// returned unchanged.
 func withoutGaps(text string, depth int) string {
 	if depth > meta.MaxDTypeDepth {
 		return text

@@ -121,8 +121,8 @@ func bindShift(left bool) func(args []*term) (meta.DType, func([]vec) (vec, erro
 	}
 }
 
-// bindOperator is **, which NumPy computes as square for booleans and the number 2, and as sqrt for arrays and the number
-// 0.5.
+// bindOperator is **, which NumPy computes as square for booleans and the number 2, and as sqrt for arrays and the
+// number 0.5.
 func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	base, exponent := args[0], args[1]
 	if !base.constant && exponent.literal && isFloat(exponent.d) && exponent.value.f[0] == 0.5 {
@@ -135,8 +135,8 @@ func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	return bindPower(args)
 }
 
-// isScalar reports whether NumPy takes exponents for one number: without dimensions, or one item for several bases. Then
-// it computes the power to 0.5 as sqrt, but not for float16. For -Inf and -0 the results differ.
+// isScalar reports whether NumPy takes exponents for one number: without dimensions, or one item for several bases.
+// Then it computes the power to 0.5 as sqrt, but not for float16. For -Inf and -0 the results differ.
 func isScalar(exponent, base *term) bool {
 	several := func(t *term) bool { return slices.ContainsFunc(t.shape, func(n int64) bool { return n != 1 }) }
 	return len(exponent.shape) == 0 || !several(exponent) && several(base)

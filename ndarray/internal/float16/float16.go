@@ -75,7 +75,7 @@ func (h Float16) bits32() uint32 {
 // String returns the number with the fewest digits that identify it, as NumPy prints it.
 func (h Float16) String() string {
 	x := h.Float64()
-	// Halfway between two texts, the one away from zero may identify a power of two, as there numbers are farther apart.
+	// Halfway between texts, the one away from zero may identify a power of two, as there numbers are farther apart.
 	away := math.Nextafter(x, math.Copysign(math.Inf(1), x))
 	for digits := 1; digits < 5; digits++ {
 		for _, near := range [...]float64{x, away} {
