@@ -54,6 +54,10 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 // space for both. A crash leaves the old file or the new one. It may also leave a temporary file, which may be removed:
 // see [Create].
 //
+// The new file has the permissions of the old one, and from the start no more than these. It has the same owner and
+// group where the system permits. Otherwise the user of the process becomes the owner, and if the group is another one,
+// the group and all other users keep only the permissions that both had.
+//
 // The Frame continues with the new file. Readers of older states, also in other processes, keep the old file as long as
 // they need it. Other hard links keep referring to the old file. On systems where an open file cannot be replaced,
 // Compact fails and changes nothing.
@@ -88,7 +92,12 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 	if err != nil {
 		return err
 	}
-	n, err := createFile(c.sys, name, c.NoSync)
+	old := c.Bytes.(storage.WritableFile)
+	access, err := old.Stat()
+	if err != nil {
+		return f.wrap("file", -1, err)
+	}
+	n, err := createFile(c.sys, name, access, c.NoSync)
 	if err != nil {
 		return err
 	}
@@ -102,8 +111,10 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 		}
 	}()
 	s, err := f.writeCompact(ctx, n, tx.cur)
-	if err == nil {
-		err = sameMode(c.sys, name, n.Bytes)
+	if access, err2 := old.Stat(); err == nil { // it may have changed since
+		if err = err2; err == nil {
+			err = storage.KeepAccess(n.Bytes.(storage.WritableFile), access, 0)
+		}
 	}
 	if err == nil {
 		err = f.checkName()
@@ -174,15 +185,6 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 		return nil, err
 	}
 	return s, c.commit(tx)
-}
-
-// sameMode sets the permissions of a new file to those of the file that it replaces.
-func sameMode(sys storage.System, name string, b storage.Bytes) error {
-	fi, err := sys.Stat(name)
-	if err != nil {
-		return err
-	}
-	return b.(storage.WritableFile).Chmod(fi.Mode().Perm())
 }
 
 // replaceBy sets the storage of c to that of n, which has the current state old without dead bytes.

@@ -20,7 +20,8 @@ import (
 // Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
 // an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
-// name, unless a file replaces a file. Otherwise it returns fs.ErrExist. Of several calls at the same time one
+// name, unless a file replaces a file. What replaces a file or directory has its permissions, and its owner and group as
+// after [Frame.Compact]. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of several calls at the same time one
 // succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not retain it. Other
 // errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has overwritten
 // the new directory at once, and those of ctx, of the Storage and of the operating system.
@@ -157,24 +158,62 @@ func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 func (f *Frame) createStore(name string) (store, error) {
 	name = filepath.Clean(name)
 	if !f.opts.Sparse {
-		c, err := createFile(f.sys, name, f.opts.NoSync)
+		_, access, err := f.replacing()
+		if err != nil {
+			return nil, err
+		}
+		c, err := createFile(f.sys, name, access, f.opts.NoSync)
 		if err != nil {
 			return nil, err
 		}
 		c.temp.New, c.temp.MayReplace = !f.opts.Overwrite, f.checkFree
 		return c, nil
 	}
-	r, temp, err := storage.CreateTempDir(f.sys, name, f.opts.NoSync)
+	return f.createDir(name, indexFile)
+}
+
+// createDir is createStore for a sparse frame with this name of the index file.
+func (f *Frame) createDir(name, index string) (*sparse, error) {
+	dir, access, err := f.replacing()
+	if err != nil {
+		return nil, err
+	}
+	r, temp, err := storage.CreateTempDir(f.sys, name, dir, f.opts.NoSync)
 	if err != nil {
 		return nil, err
 	}
 	temp.New, temp.MayReplace = !f.opts.Overwrite, f.checkFree
-	return &sparse{sys: f.sys, root: r, dir: name, index: indexFile, temp: temp, noSync: f.opts.NoSync, scanned: true}, nil
+	return &sparse{sys: f.sys, root: r, dir: name, index: index, temp: temp, noSync: f.opts.NoSync, scanned: true, access: access}, nil
 }
 
-// createFile is createStore for a contiguous frame.
-func createFile(sys storage.System, name string, noSync bool) (*contiguous, error) {
-	file, temp, err := storage.CreateTemp(sys, name, noSync)
+// replacing returns the descriptions of the directory that a new frame replaces, and of the file or the index file.
+// Each is nil if there is none.
+func (f *Frame) replacing() (dir, file fs.FileInfo, err error) {
+	if !f.opts.Overwrite {
+		return nil, nil, nil
+	}
+	fi, err := f.sys.Lstat(f.path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil, nil
+	case err != nil:
+		return nil, nil, err
+	case fi.Mode().IsRegular():
+		return nil, fi, nil
+	case !fi.IsDir(): // a link, whose file remains
+		return nil, nil, nil
+	}
+	for _, name := range []string{layoutFile, indexFile} {
+		if file, err = storage.Existing(f.sys, filepath.Join(f.path, name)); file != nil || err != nil {
+			break
+		}
+	}
+	return fi, file, err
+}
+
+// createFile is createStore for a contiguous frame, with the access of the file old.
+func createFile(sys storage.System, name string, old fs.FileInfo, noSync bool) (*contiguous, error) {
+	file, temp, err := storage.CreateTemp(sys, name, old, noSync)
 	if err != nil {
 		return nil, err
 	}

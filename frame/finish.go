@@ -275,7 +275,7 @@ func (r *Regions) publish(next *snapshot) error {
 	if err := r.sync(); err != nil {
 		return err
 	}
-	if err := storage.ReplaceFile(r.root, finishDir, indexFile, append(head, tx.tail...), r.f.opts.NoSync); err != nil {
+	if err := storage.ReplaceFile(r.root, finishDir, indexFile, layoutFile, append(head, tx.tail...), r.f.opts.NoSync); err != nil {
 		return err
 	}
 	return r.sync()

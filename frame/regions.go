@@ -88,13 +88,10 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	if err != nil {
 		return nil, err
 	}
-	path := filepath.Clean(f.path)
-	root, temp, err := storage.CreateTempDir(f.sys, path, f.opts.NoSync)
+	d, err := f.createDir(filepath.Clean(f.path), layoutFile)
 	if err != nil {
 		return nil, errs.SeeURL(name, err)
 	}
-	temp.New, temp.MayReplace = !o.Overwrite, f.checkFree
-	d := &sparse{sys: f.sys, root: root, dir: path, index: layoutFile, temp: temp, noSync: f.opts.NoSync, scanned: true}
 	f.store = d
 	var layout *snapshot
 	err = f.create(ctx, func(b *Batch) error {
@@ -324,7 +321,7 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 	case s != nil:
 		return r.compare(ctx, s, i, c)
 	}
-	err = storage.ReplaceFile(r.root, tempDir, chunkFileName(int64(i)), c, r.f.opts.NoSync)
+	err = storage.ReplaceFile(r.root, tempDir, chunkFileName(int64(i)), layoutFile, c, r.f.opts.NoSync)
 	if err == nil {
 		return nil
 	}

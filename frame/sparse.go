@@ -51,6 +51,9 @@ type sparse struct {
 	taken   map[int64]bool             // file numbers in use; see number
 	low     int64                      // all smaller numbers are in use
 
+	accessBy *transaction // the transaction of access
+	access   fs.FileInfo  // of the index file, for new files; see accessOf
+
 	avoidedBy *transaction // the transaction of avoided
 	avoided   []int64      // numbers of files that exist; see avoidRegions
 }
@@ -96,7 +99,7 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 		return 0, err
 	}
 	id := d.number(tx, int64(len(data)))
-	if err := d.writeFile(chunkFileName(id), data); err != nil {
+	if err := d.writeFile(tx, chunkFileName(id), data); err != nil {
 		return 0, err
 	}
 	tx.write(fileExtent(id))
@@ -168,9 +171,26 @@ func (d *sparse) number(tx *transaction, n int64) int64 {
 	return id
 }
 
+// accessOf returns the description of the index file, whose permissions and owner the new files of a batch get. It is
+// nil in a new frame that replaces none.
+func (d *sparse) accessOf(tx *transaction) (fs.FileInfo, error) {
+	if tx.cur == nil || d.accessBy == tx {
+		return d.access, nil
+	}
+	fi, err := storage.Existing(d.root, d.index)
+	if err == nil {
+		d.accessBy, d.access = tx, fi
+	}
+	return fi, err
+}
+
 // writeFile writes a file that no commit references yet. After an error it removes the file.
-func (d *sparse) writeFile(name string, data []byte) error {
-	f, err := storage.CreateNew(d.root, name)
+func (d *sparse) writeFile(tx *transaction, name string, data []byte) error {
+	access, err := d.accessOf(tx)
+	if err != nil {
+		return err
+	}
+	f, err := storage.CreateNew(d.root, name, access)
 	if err != nil {
 		return err
 	}
@@ -217,7 +237,7 @@ func (d *sparse) commit(tx *transaction) error {
 		return err
 	}
 	next := d.index + ".tmp"
-	if err := d.writeFile(next, append(head, tx.tail...)); err != nil {
+	if err := d.writeFile(tx, next, append(head, tx.tail...)); err != nil {
 		return err
 	}
 

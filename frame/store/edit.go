@@ -347,8 +347,16 @@ func (s *Store) writeFile(ctx context.Context, old *leaf, name string, f *frame.
 	if err := s.edit.dir.mkdirAll(dir); err != nil {
 		return err
 	}
+	like := embedFile // so that a new leaf is not for other users than the store
+	if old != nil && old.file != "" {
+		like = old.file
+	}
+	access, err := storage.Existing(root, like)
+	if err != nil {
+		return err
+	}
 	temp := tempIn(dir)
-	err = writeFile(root, temp, s.edit.noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
+	err = writeFile(root, temp, access, s.edit.noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
 	if err != nil {
 		return err
 	}

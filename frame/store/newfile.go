@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path"
 	"path/filepath"
 	"strings"
@@ -36,10 +35,13 @@ func checkOverwrite(d storage.Directory, name string, overwrite bool) error {
 	return err
 }
 
-// createFile writes a file under a temporary name, and calls rename when it is complete. The caller must sync the
-// directory.
+// createFile writes a file under a temporary name, and calls rename when it is complete. A file that replaces another
+// has its permissions, and its owner where the system permits. The caller must sync the directory.
 func createFile(d storage.Directory, temp, name string, noSync bool, rename func(temp, name string) error, fill func(w io.Writer) error) error {
-	err := writeFile(d, temp, noSync, fill)
+	old, err := storage.Existing(d, name)
+	if err == nil {
+		err = writeFile(d, temp, old, noSync, fill)
+	}
 	if err != nil {
 		if _, e := d.Lstat(filepath.Dir(name)); errors.Is(e, fs.ErrNotExist) {
 			err = errs.NoDirectory(name, err)
@@ -60,9 +62,9 @@ func renamer(sys storage.System, overwrite bool) func(temp, name string) error {
 	return func(temp, name string) error { return storage.RenameNew(sys, temp, name) }
 }
 
-// writeFile writes a new file, and removes it after an error.
-func writeFile(d storage.Directory, name string, noSync bool, fill func(w io.Writer) error) error {
-	file, err := d.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+// writeFile writes a new file with the access of the file old, or nil, and removes it after an error.
+func writeFile(d storage.Directory, name string, old fs.FileInfo, noSync bool, fill func(w io.Writer) error) error {
+	file, err := storage.CreateLike(d, name, old)
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (r replacingRoot) Open(name string, flag int, mode fs.FileMode) (storage.Fi
 			return nil, err
 		}
 		b, err := io.ReadAll(io.NewSectionReader(old, 0, 1<<20))
-		err = errors.Join(err, old.Close(), writeFile(r.Root, "new.tmp", true, func(w io.Writer) error { _, err := w.Write(b); return err }),
+		err = errors.Join(err, old.Close(), writeFile(r.Root, "new.tmp", nil, true, func(w io.Writer) error { _, err := w.Write(b); return err }),
 			r.Root.Rename("new.tmp", name))
 		if err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -155,6 +156,123 @@ func TestPipes(t *testing.T) {
 		}
 		if !errors.Is(err, storage.ErrNotFile) {
 			t.Errorf("%s as a pipe: %v", name, err)
+		}
+	}
+}
+
+// private checks that other users can read no file of a directory.
+func private(t *testing.T, what, dir string) {
+	t.Helper()
+	must(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		must(t, err)
+		fi, err := e.Info()
+		if e.IsDir() || errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		must(t, err)
+		owned := fi.Sys().(*syscall.Stat_t)
+		if fi.Mode().Perm() != 0o600 || os.Geteuid() == 0 && (owned.Uid != 1 || owned.Gid != 2) {
+			t.Errorf("%s: %s has %v, owner %d, group %d", what, filepath.Base(name), fi.Mode(), owned.Uid, owned.Gid)
+		}
+		return nil
+	}))
+}
+
+// makePrivate gives the files of a directory the permissions 0600, and another owner if the system permits.
+func makePrivate(t *testing.T, dir string) {
+	t.Helper()
+	must(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		if os.Geteuid() == 0 {
+			must(t, os.Chown(name, 1, 2))
+		}
+		return os.Chmod(name, 0o600)
+	}))
+}
+
+// checking is a context that calls check often.
+type checking struct {
+	context.Context
+	check func()
+}
+
+func (c checking) Err() error {
+	c.check()
+	return c.Context.Err()
+}
+
+// TestPrivate replaces and extends frames that only their owner may read: no file is ever for other users.
+func TestPrivate(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		dir := t.TempDir()
+		o := &frame.CreateOptions{ChunkSize: 64, NoSync: true, Sparse: sparse, Overwrite: true}
+		f, err := frame.Create(t.Context(), filepath.Join(dir, "x.b2frame"), o)
+		must(t, err)
+		must(t, f.Append(t.Context(), small(1)))
+		makePrivate(t, dir)
+		must(t, f.Append(t.Context(), small(2)))
+		private(t, "Append", dir)
+		must(t, f.Compact(checking{t.Context(), func() { private(t, "during Compact", dir) }}))
+		private(t, "Compact", dir)
+		must(t, f.Append(t.Context(), small(3)))
+		must(t, f.Close())
+		f, err = frame.CreateFunc(t.Context(), f.Path(), func(b *frame.Batch) error {
+			err := b.Append(t.Context(), small(4))
+			private(t, "during Create", dir)
+			return err
+		}, o)
+		must(t, err)
+		private(t, "Create", dir)
+		must(t, f.Close())
+	}
+	dir := t.TempDir()
+	r := filledRegions(t, filepath.Join(dir, "r"))
+	defer r.Close()
+	makePrivate(t, dir)
+	must(t, r.Write(t.Context(), 2, filledItems(2)))
+	private(t, "Write", dir)
+	must(t, r.Finish(t.Context()))
+	private(t, "Finish", dir)
+}
+
+// TestScratchPrivate checks that other users cannot read the items in a temporary file.
+func TestScratchPrivate(t *testing.T) {
+	st, err := storage.CreateScratch(storage.OS(), filepath.Join(t.TempDir(), "x"))
+	must(t, err)
+	defer st.Close()
+	if fi, err := st.(storage.File).Stat(); err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+}
+
+// other is the description of a file of another owner and group.
+type other struct {
+	fs.FileInfo
+	mode fs.FileMode
+}
+
+func (o other) Mode() fs.FileMode { return o.mode }
+func (o other) Sys() any          { return &syscall.Stat_t{Uid: 1, Gid: 1<<31 - 1} }
+
+// noOwner is a file whose owner and group cannot be changed.
+type noOwner struct{ *os.File }
+
+func (noOwner) Chown(int, int) error { return syscall.EPERM }
+
+// TestOtherGroup replaces a file whose group cannot be kept: another group must not get the permissions.
+func TestOtherGroup(t *testing.T) {
+	f, err := os.Create(filepath.Join(t.TempDir(), "x"))
+	must(t, err)
+	defer f.Close()
+	for mode, want := range map[fs.FileMode]fs.FileMode{0o640: 0o600, 0o664: 0o644, 0o604: 0o600, fs.ModeSetgid | 0o755: 0o755} {
+		must(t, storage.KeepAccess(noOwner{f}, other{mode: mode}, 0))
+		if fi, err := f.Stat(); err != nil || fi.Mode() != want {
+			t.Errorf("%v became %v, want %v, %v", mode, fi.Mode(), want, err)
 		}
 	}
 }

@@ -137,6 +137,9 @@ func (f *File) Sync() error {
 // Chmod does nothing.
 func (f *File) Chmod(fs.FileMode) error { return nil }
 
+// Chown does nothing.
+func (f *File) Chown(int, int) error { return nil }
+
 // Stat describes the file.
 func (f *File) Stat() (fs.FileInfo, error) {
 	err := f.begin("stat")

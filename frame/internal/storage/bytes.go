@@ -106,11 +106,10 @@ func IsFile(r io.ReaderAt) bool {
 	return false
 }
 
-// CreateNew creates a file. It removes a file or link with that name, which a crash may have left, and does not open
+// CreateNew is CreateLike, but removes a file or link with that name, which a crash may have left, and does not open
 // it.
-func CreateNew(r Root, name string) (File, error) {
-	const flag = os.O_RDWR | os.O_CREATE | os.O_EXCL
-	f, err := r.Open(name, flag, 0o666)
+func CreateNew(r Root, name string, old fs.FileInfo) (File, error) {
+	f, err := CreateLike(r, name, old)
 	if !errors.Is(err, fs.ErrExist) {
 		return f, err
 	}
@@ -124,7 +123,7 @@ func CreateNew(r Root, name string) (File, error) {
 	if err := r.Remove(name); err != nil {
 		return nil, err
 	}
-	return r.Open(name, flag, 0o666)
+	return CreateLike(r, name, old)
 }
 
 // ReadAll reads n bytes at off. n was checked against the size of the storage.

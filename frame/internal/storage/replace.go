@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"time"
 )
@@ -25,10 +24,15 @@ func IsTemp(name string) bool {
 
 // ReplaceFile writes data to a temporary file in the directory dir of r, and renames it to name, which may exist. So
 // the file has its old content or all of data, even after a crash, and any number of processes may replace it at the
-// same time. The directory of name is not synced.
-func ReplaceFile(r Root, dir, name string, data []byte, noSync bool) error {
+// same time. The directory of name is not synced. The file has the permissions and the owner of the file like, if that
+// exists.
+func ReplaceFile(r Root, dir, name, like string, data []byte, noSync bool) error {
+	old, err := Existing(r, like)
+	if err != nil {
+		return err
+	}
 	temp := dir + "/" + tempName()
-	f, err := r.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := CreateLike(r, temp, old)
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,7 @@ type File interface {
 	io.Closer
 	Stat() (fs.FileInfo, error)
 	Chmod(mode fs.FileMode) error
+	Chown(uid, gid int) error
 	Truncate(size int64) error
 	Sync() error
 }

@@ -24,27 +24,51 @@ type Temp struct {
 	MayReplace func() error
 }
 
-// CreateTemp creates a file under a temporary name.
-func CreateTemp(sys System, name string, noSync bool) (f WritableFile, t Temp, err error) {
+// CreateTemp creates a file under a temporary name, with the access of the file old: see CreateLike.
+func CreateTemp(sys System, name string, old fs.FileInfo, noSync bool) (WritableFile, Temp, error) {
+	return createTemp(sys, name, noSync, func(temp string) (File, error) { return CreateLike(sys, temp, old) })
+}
+
+func createTemp(sys System, name string, noSync bool, create func(temp string) (File, error)) (f WritableFile, t Temp, err error) {
 	t, err = newTemp(sys, name, noSync, func(temp string) (err error) {
 		f.temp, f.name = temp, name
-		f.File, err = sys.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
+		f.File, err = create(temp)
 		return err
 	})
 	return f, t, err
 }
 
-// CreateTempDir creates a directory under a temporary name, and opens it.
-func CreateTempDir(sys System, name string, noSync bool) (Root, Temp, error) {
-	t, err := newTemp(sys, name, noSync, func(temp string) error { return sys.Mkdir(temp, 0o777) })
+// CreateTempDir creates a directory under a temporary name, and opens it. It has the permissions and the owner of the
+// directory old, unless that is nil.
+func CreateTempDir(sys System, name string, old fs.FileInfo, noSync bool) (Root, Temp, error) {
+	mode := fs.FileMode(0o777)
+	if old != nil {
+		mode = 0o700
+	}
+	t, err := newTemp(sys, name, noSync, func(temp string) error { return sys.Mkdir(temp, mode) })
 	if err != nil {
 		return nil, t, err
 	}
-	r, err := sys.OpenRoot(t.TempName)
+	if old != nil {
+		err = keepDirAccess(sys, t.TempName, old)
+	}
+	var r Root
+	if err == nil {
+		r, err = sys.OpenRoot(t.TempName)
+	}
 	if err != nil {
 		sys.Remove(t.TempName)
 	}
 	return r, t, err
+}
+
+// keepDirAccess is KeepAccess for a new directory, in which files will be created.
+func keepDirAccess(sys System, name string, old fs.FileInfo) error {
+	d, err := sys.Open(name, os.O_RDONLY, 0)
+	if err != nil {
+		return err
+	}
+	return errors.Join(KeepAccess(d, old, 0o700), d.Close())
 }
 
 // newTemp calls create with temporary names until one is free.
@@ -219,10 +243,12 @@ type scratch struct {
 	name string // of the file, if it is not removed yet
 }
 
-// CreateScratch creates a file beside a name. Closing the file removes it. If the operating system can remove an open
-// file, a process that is killed leaves none.
+// CreateScratch creates a file beside a name, which other users cannot read. Closing the file removes it. If the
+// operating system can remove an open file, a process that is killed leaves none.
 func CreateScratch(sys System, name string) (Bytes, error) {
-	f, t, err := CreateTemp(sys, filepath.Clean(name), true)
+	f, t, err := createTemp(sys, filepath.Clean(name), true, func(temp string) (File, error) {
+		return sys.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	})
 	if err != nil {
 		return nil, err
 	}
