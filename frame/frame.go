@@ -48,7 +48,7 @@ type Frame struct {
 
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {
 	f := &Frame{
-		path: path, name: path, opts: opts, sys: sys, mu: newGate(),
+		path: path, name: path, opts: opts, sys: storage.At(sys, path), mu: newGate(),
 		plain: coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes}),
 	}
 	var err error
@@ -222,7 +222,8 @@ func (s *snapshot) info() Info {
 	}
 }
 
-// Path returns the name that the frame was opened with, without "file://", or "" if it has none.
+// Path returns the name that the frame was opened with, without "file://", or "" if it has none. A relative name counts
+// from the working directory at that time. The frame remains the same after os.Chdir.
 func (f *Frame) Path() string { return f.path }
 
 // NumChunks returns the number of chunks.

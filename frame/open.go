@@ -74,15 +74,15 @@ func openPath(ctx context.Context, name string, o *OpenOptions, mode openMode) (
 		if err != nil {
 			return nil, err
 		}
-		fi, err := sys.Stat(f.path)
+		fi, err := f.sys.Stat(f.path)
 		if err != nil {
 			return nil, errs.SeeURL(name, err)
 		}
 		if err = f.openFileOrDir(ctx, fi.IsDir(), mode == modeEdit); err == nil {
 			return f, nil
 		}
-		now, e := sys.Stat(f.path)
-		if e == nil && (sys.Same(fi, now) || try == maxTries) || ctx.Err() != nil {
+		now, e := f.sys.Stat(f.path)
+		if e == nil && (f.sys.Same(fi, now) || try == maxTries) || ctx.Err() != nil {
 			return nil, err
 		}
 		if e != nil { // another process has removed it, or is replacing a directory

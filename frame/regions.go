@@ -184,7 +184,7 @@ func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, er
 		}
 		r.objects, r.files = o.Objects, o.Objects
 	} else {
-		if r.root, err = sys.OpenRoot(f.path); err != nil {
+		if r.root, err = f.sys.OpenRoot(f.path); err != nil {
 			return nil, errs.SeeURL(name, err)
 		}
 		r.files = storage.Files{Root: r.root}

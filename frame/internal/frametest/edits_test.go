@@ -3,9 +3,11 @@ package frametest
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -281,4 +284,65 @@ func noise(n int) []byte {
 		b[i] = byte(r.Uint32())
 	}
 	return b
+}
+
+// TestChdir changes the working directory while frames with a relative name are open, or are created.
+func TestChdir(t *testing.T) {
+	const name = "x.b2frame"
+	for _, o := range []frame.CreateOptions{{}, {Sparse: true}, {Locking: true}, {Locking: true, Sparse: true}} {
+		if o.Locking && !storage.CanLock {
+			continue
+		}
+		dir, other := t.TempDir(), t.TempDir()
+		o.ChunkSize, o.NoSync, o.Overwrite = 64, true, true
+		for i, d := range []string{other, dir} {
+			f, err := frame.Create(t.Context(), filepath.Join(d, name), &o)
+			must(t, err)
+			must(t, f.Append(t.Context(), small(i)))
+			must(t, f.Close())
+		}
+		t.Chdir(dir)
+		opts := &frame.OpenOptions{Locking: o.Locking}
+		f, err := frame.Edit(t.Context(), name, opts)
+		must(t, err)
+		r, err := frame.Open(t.Context(), name, opts)
+		must(t, err)
+		t.Chdir(other)
+		must(t, f.Append(t.Context(), small(2)))
+		must(t, f.Compact(t.Context()))
+		must(t, f.Append(t.Context(), small(3)))
+		_, err = r.Refresh(t.Context())
+		must(t, err)
+		want := slices.Concat(small(1), small(2), small(3))
+		if got := content(t, r); !bytes.Equal(got, want) || f.Path() != name {
+			t.Errorf("%+v: other content, path %s", o, f.Path())
+		}
+		must(t, f.Close())
+		must(t, r.Close())
+		t.Chdir(dir)
+		f, err = frame.CreateFunc(t.Context(), name, func(b *frame.Batch) error {
+			t.Chdir(other)
+			return b.Append(t.Context(), small(4))
+		}, &o)
+		must(t, err)
+		must(t, f.Close())
+		t.Chdir(dir)
+		r, err = frame.Open(t.Context(), name, opts)
+		must(t, err)
+		t.Chdir(other)
+		if got := content(t, r); !bytes.Equal(got, small(4)) {
+			t.Errorf("%+v: other content after Create", o)
+		}
+		must(t, os.RemoveAll(filepath.Join(dir, name)))
+		if _, err := r.Refresh(t.Context()); !errors.Is(err, fs.ErrNotExist) || strings.Contains(err.Error(), dir) {
+			t.Errorf("%+v: Refresh of a frame that was removed: %v", o, err)
+		}
+		must(t, r.Close())
+		f, err = frame.Open(t.Context(), name, nil)
+		must(t, err)
+		if got := content(t, f); !bytes.Equal(got, small(0)) {
+			t.Errorf("%+v: the other frame was changed", o)
+		}
+		must(t, f.Close())
+	}
 }

@@ -25,12 +25,12 @@ type Bytes interface {
 // WritableFile is the Bytes of a file.
 type WritableFile struct {
 	File
-	temp, name string // errors replace the temporary name of the file by its final name
+	path, name string // errors replace the path by the name, which is that of the caller and not temporary
 }
 
-// named returns err with the final name of the file.
+// named returns err with the name of the file for the caller.
 func (f WritableFile) named(err error) error {
-	if e, ok := err.(*fs.PathError); ok && f.temp != "" && e.Path == f.temp {
+	if e, ok := err.(*fs.PathError); ok && f.path != "" && e.Path == f.path {
 		return &fs.PathError{Op: e.Op, Path: f.name, Err: e.Err}
 	}
 	return err
@@ -91,10 +91,11 @@ func OpenFile(in Directory, name string, write bool) (Bytes, error) {
 	if err != nil {
 		return nil, err
 	}
+	file := WritableFile{f, pathIn(in, name), name}
 	if write {
-		return WritableFile{File: f}, nil
+		return file, nil
 	}
-	return ReadOnlyFile{WritableFile{File: f}}, nil
+	return ReadOnlyFile{file}, nil
 }
 
 // IsFile reports whether r is a file that is not mapped. Only files are fast at reading a few bytes.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // System is the part of the operating system that frames need. Tests use a System that fails.
@@ -61,34 +62,128 @@ var ErrNotFile = errors.New("not a regular file")
 // OS returns the operating system.
 func OS() System { return osSystem{} }
 
-type osSystem struct{}
+// osSystem is the operating system. Relative names count from the directory wd; if that is empty, from the working
+// directory of the process at each call.
+type osSystem struct{ wd string }
 
-func (osSystem) Open(name string, flag int, mode fs.FileMode) (File, error) {
-	return openKind(name, flag, regularOrDir,
-		func(flag int) (*os.File, error) { return os.OpenFile(name, flag, mode) },
-		func() (fs.FileInfo, error) { return os.Stat(name) })
-}
-
-func (osSystem) OpenRoot(dir string) (Root, error) {
-	r, err := os.OpenRoot(dir)
-	if err != nil {
-		return nil, err
+// At returns the system for a frame with a name: if the name is relative, it continues to count from the present
+// working directory after the process has changed to another one. Errors have the relative name.
+func At(sys System, name string) System {
+	if _, ok := sys.(osSystem); !ok || name == "" || filepath.IsAbs(name) {
+		return sys
 	}
-	return osRoot{r}, nil
+	wd, err := filepath.Abs(".")
+	if err != nil {
+		return sys
+	}
+	// The process may be in a directory that it cannot reach by name.
+	is, err := os.Stat(wd)
+	if here, e := os.Stat("."); err != nil || e != nil || !os.SameFile(is, here) {
+		return sys
+	}
+	return osSystem{wd}
 }
 
-func (osSystem) Mkdir(name string, mode fs.FileMode) error { return os.Mkdir(name, mode) }
-func (osSystem) Rename(old, name string) error             { return os.Rename(old, name) }
-func (osSystem) Remove(name string) error                  { return os.Remove(name) }
-func (osSystem) Link(old, name string) error               { return os.Link(old, name) }
-func (osSystem) RemoveAll(name string) error               { return os.RemoveAll(name) }
-func (osSystem) Stat(name string) (fs.FileInfo, error)     { return os.Stat(name) }
-func (osSystem) Lstat(name string) (fs.FileInfo, error)    { return os.Lstat(name) }
-func (osSystem) Resolve(name string) (string, error)       { return filepath.EvalSymlinks(name) }
-func (osSystem) Same(a, b fs.FileInfo) bool                { return os.SameFile(a, b) }
+// path returns the name for the operating system. It does not clean the name, because of links before "..".
+func (s osSystem) path(name string) string {
+	switch {
+	case s.wd == "" || name == "" || filepath.IsAbs(name):
+		return name
+	case filepath.VolumeName(name) != "" || os.IsPathSeparator(name[0]): // a part of an absolute name
+		if abs, err := filepath.Abs(name); err == nil {
+			return abs
+		}
+		return name
+	case os.IsPathSeparator(s.wd[len(s.wd)-1]): // the topmost directory
+		return s.wd + name
+	}
+	return s.wd + string(filepath.Separator) + name
+}
+
+// pathIn returns the name that a file of a directory has in errors of the operating system, if in is a System.
+func pathIn(in Directory, name string) string {
+	if s, ok := in.(osSystem); ok {
+		return s.path(name)
+	}
+	return name
+}
+
+// short undoes path.
+func (s osSystem) short(name string) string {
+	if rest, ok := strings.CutPrefix(name, s.wd); ok && s.wd != "" && rest != "" {
+		if os.IsPathSeparator(rest[0]) {
+			return rest[1:]
+		}
+		if os.IsPathSeparator(s.wd[len(s.wd)-1]) {
+			return rest
+		}
+	}
+	return name
+}
+
+// error returns err with names as the caller gave them.
+func (s osSystem) error(err error) error {
+	switch e := err.(type) {
+	case *fs.PathError:
+		e.Path = s.short(e.Path)
+	case *os.LinkError:
+		e.Old, e.New = s.short(e.Old), s.short(e.New)
+	}
+	return err
+}
+
+func (s osSystem) Open(name string, flag int, mode fs.FileMode) (File, error) {
+	path := s.path(name)
+	f, err := openKind(path, flag, regularOrDir,
+		func(flag int) (*os.File, error) { return os.OpenFile(path, flag, mode) },
+		func() (fs.FileInfo, error) { return os.Stat(path) })
+	return f, s.error(err)
+}
+
+func (s osSystem) OpenRoot(dir string) (Root, error) {
+	r, err := os.OpenRoot(s.path(dir))
+	if err != nil {
+		return nil, s.error(err)
+	}
+	return osRoot{r, dir}, nil
+}
+
+func (s osSystem) Stat(name string) (fs.FileInfo, error) {
+	fi, err := os.Stat(s.path(name))
+	return fi, s.error(err)
+}
+
+func (s osSystem) Lstat(name string) (fs.FileInfo, error) {
+	fi, err := os.Lstat(s.path(name))
+	return fi, s.error(err)
+}
+
+func (s osSystem) Resolve(name string) (string, error) {
+	to, err := filepath.EvalSymlinks(s.path(name))
+	return s.short(to), s.error(err)
+}
+
+func (s osSystem) Mkdir(name string, mode fs.FileMode) error {
+	return s.error(os.Mkdir(s.path(name), mode))
+}
+
+func (s osSystem) Rename(old, name string) error {
+	return s.error(os.Rename(s.path(old), s.path(name)))
+}
+
+func (s osSystem) Link(old, name string) error {
+	return s.error(os.Link(s.path(old), s.path(name)))
+}
+
+func (s osSystem) Remove(name string) error    { return s.error(os.Remove(s.path(name))) }
+func (s osSystem) RemoveAll(name string) error { return s.error(os.RemoveAll(s.path(name))) }
+func (s osSystem) Same(a, b fs.FileInfo) bool  { return os.SameFile(a, b) }
 
 // osRoot is a directory of the operating system.
-type osRoot struct{ dir *os.Root }
+type osRoot struct {
+	dir  *os.Root
+	name string // for errors
+}
 
 // Open follows a symbolic link only to a file in the directory, and not with O_EXCL. It returns ErrCorrupt if the name
 // is not that of a regular file.
@@ -128,9 +223,9 @@ func (r osRoot) ReadDir(dir string) ([]fs.DirEntry, error) {
 func (r osRoot) inDir(err error) error {
 	switch e := err.(type) {
 	case *fs.PathError:
-		e.Path = filepath.Join(r.dir.Name(), e.Path)
+		e.Path = filepath.Join(r.name, e.Path)
 	case *os.LinkError:
-		e.Old, e.New = filepath.Join(r.dir.Name(), e.Old), filepath.Join(r.dir.Name(), e.New)
+		e.Old, e.New = filepath.Join(r.name, e.Old), filepath.Join(r.name, e.New)
 	}
 	return err
 }

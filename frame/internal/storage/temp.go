@@ -31,7 +31,7 @@ func CreateTemp(sys System, name string, old fs.FileInfo, noSync bool) (Writable
 
 func createTemp(sys System, name string, noSync bool, create func(temp string) (File, error)) (f WritableFile, t Temp, err error) {
 	t, err = newTemp(sys, name, noSync, func(temp string) (err error) {
-		f.temp, f.name = temp, name
+		f.path, f.name = pathIn(sys, temp), name
 		f.File, err = create(temp)
 		return err
 	})
@@ -108,7 +108,7 @@ func (t *Temp) PublishFile(b Bytes) (Bytes, error) {
 	if err == nil && !t.Sys.Same(was, is) {
 		err = fmt.Errorf("another file has taken the place of the new one: %w", errs.ErrChanged)
 	}
-	return WritableFile{File: f}, err
+	return WritableFile{f, pathIn(t.Sys, t.Final), t.Final}, err
 }
 
 // PublishDir renames the temporary directory r to its final name and returns it, reopened, because not all operating
