@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -20,14 +21,15 @@ import (
 // Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
 // an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
-// name, unless a file replaces a file. What replaces a file or directory has its permissions, and its owner and group as
-// after [Frame.Compact]. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of several calls at the same time one
-// succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not retain it. Other
-// errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has overwritten
-// the new directory at once, and those of ctx, of the Storage and of the operating system.
+// name, unless a file replaces a file. What replaces a file or directory has its permissions, and its owner and group
+// as after [Frame.Compact]. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of several calls at
+// the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not
+// retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another
+// process has overwritten the new directory at once, and those of ctx, of the Storage and of the operating system.
 //
-// The name may begin with "file://". A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with eight
-// hexadecimal digits. A killed process can leave it; it may be removed.
+// The name may begin with "file://". That of a file must not end in a separator: the error is then ErrParam. A new file
+// or directory first has the temporary name NAME.XXXXXXXX.tmp, with eight hexadecimal digits. A killed process can
+// leave it; it may be removed.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }
@@ -74,6 +76,8 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 	case f.path == "":
 		f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.sys, scanned: true}
 		return f.create(ctx, fill)
+	case !f.opts.Sparse && os.IsPathSeparator(f.path[len(f.path)-1]):
+		return fmt.Errorf("frame: create %s: the name of a file must not end in a separator: %w", f.path, ErrParam)
 	}
 	err := f.checkFree()
 	if err != nil {

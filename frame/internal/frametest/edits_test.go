@@ -346,3 +346,19 @@ func TestChdir(t *testing.T) {
 		must(t, f.Close())
 	}
 }
+
+// TestTrailingSeparator creates frames with names that end in a separator, which only directories may have.
+func TestTrailingSeparator(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x") + string(filepath.Separator)
+	for range 2 { // also in place of a sparse frame
+		if _, err := frame.Create(t.Context(), name, &frame.CreateOptions{Overwrite: true}); !errors.Is(err, frame.ErrParam) {
+			t.Errorf("a file: %v", err)
+		}
+		f, err := frame.Create(t.Context(), name, &frame.CreateOptions{Sparse: true, Overwrite: true})
+		must(t, err)
+		must(t, f.Close())
+		f, err = frame.Open(t.Context(), name, nil)
+		must(t, err)
+		must(t, f.Close())
+	}
+}
