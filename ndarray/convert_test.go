@@ -3,7 +3,9 @@ package ndarray
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"math/bits"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -183,6 +185,56 @@ func TestConvertAllocations(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestPairAllocations checks that calls in a loop allocate nothing for every dtype and Go type of numbers that convert.
+func TestPairAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector empties pools")
+	}
+	for _, dtype := range []string{"|b1", "|i1", "|u1", "i2", "u2", "i4", "u4", "i8", "u8", "f2", "f4", "f8", "c8", "c16"} {
+		for _, order := range []string{"<", ">"} {
+			if dtype[0] == '|' {
+				order = ""
+			}
+			a, err := Full[int8](t.Context(), "", []int64{20}, 1, &CreateOptions{DType: order + dtype, Concurrency: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			n := pairAllocations[bool](t, a) + pairAllocations[int8](t, a) + pairAllocations[uint8](t, a) +
+				pairAllocations[int16](t, a) + pairAllocations[uint16](t, a) + pairAllocations[int32](t, a) +
+				pairAllocations[uint32](t, a) + pairAllocations[int64](t, a) + pairAllocations[uint64](t, a) +
+				pairAllocations[Float16](t, a) + pairAllocations[float32](t, a) + pairAllocations[float64](t, a) +
+				pairAllocations[complex64](t, a) + pairAllocations[complex128](t, a)
+			if bits.UintSize == 64 { // shorter ones check each item
+				n += pairAllocations[int](t, a) + pairAllocations[uint](t, a)
+			}
+			if n == 0 {
+				t.Errorf("%v converts to no type", a.DType())
+			}
+		}
+	}
+}
+
+// pairAllocations checks calls with items of type T. It returns 1 if the items of a convert to T, and 0 otherwise.
+func pairAllocations[T any](t *testing.T, a *Array) int {
+	t.Helper()
+	ctx, dst := t.Context(), make([]T, 20)
+	if err := ReadInto(ctx, a, dst); errors.Is(err, ErrType) {
+		return 0
+	}
+	got := testing.AllocsPerRun(20, func() {
+		if err := ReadInto(ctx, a, dst); err != nil {
+			t.Error(err)
+		}
+		if _, err := Item[T](ctx, a, 3); err != nil {
+			t.Error(err)
+		}
+	})
+	if got > 0 {
+		t.Errorf("%v as %T: %v allocations", a.DType(), dst[0], got)
+	}
+	return 1
 }
 
 // conversionPair reads an array in three ways: as stored, converted, and as an array that is stored as the values of

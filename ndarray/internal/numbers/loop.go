@@ -10,7 +10,8 @@ import (
 
 // Loop converts items of one dtype to another. The zero Loop is none.
 type Loop struct {
-	run func(dst, src []byte)
+	loop     loopFunc // nil if convertNumbers converts
+	to, from Type     // for convertNumbers
 
 	// A kernel in assembly for long rows, or nil.
 	kernel  kernel
@@ -24,14 +25,14 @@ type Loop struct {
 type kernel func(dst, src *byte, n, rows, ds, ss, ahead int)
 
 // NewLoop returns the Loop that calls f. dst and src hold the same number of whole items.
-func NewLoop(f func(dst, src []byte)) Loop { return Loop{run: f} }
+func NewLoop(f func(dst, src []byte)) Loop { return Loop{loop: f} }
 
 // None reports whether l is the zero Loop.
-func (l Loop) None() bool { return l.run == nil }
+func (l *Loop) None() bool { return l.loop == nil && l.to.size == 0 }
 
 // Run converts items. dst and src hold the same number of whole items. They must not overlap, except that they may be
 // the same memory if l changes only the byte order, or copies bools.
-func (l Loop) Run(dst, src []byte) {
+func (l *Loop) Run(dst, src []byte) {
 	if l.kernel == nil || len(src) < l.least*l.in {
 		l.run(dst, src)
 		return
@@ -41,6 +42,15 @@ func (l Loop) Run(dst, src []byte) {
 	race.Read(src)
 	race.Write(dst)
 	l.kernel(&dst[0], &src[0], n, 1, 0, 0, 0)
+}
+
+// run converts items without the kernel.
+func (l *Loop) run(dst, src []byte) {
+	if l.loop == nil {
+		convertNumbers(dst, src, l.to, l.from)
+		return
+	}
+	l.loop(dst, src)
 }
 
 // Rows describes rows of items in two buffers. All sizes are bytes.
@@ -53,7 +63,7 @@ type Rows struct {
 }
 
 // Rows converts rows of items. It panics if a row is not inside both buffers, which must not overlap.
-func (l Loop) Rows(dst, src []byte, r Rows) {
+func (l *Loop) Rows(dst, src []byte, r Rows) {
 	dst, src = slices.Clip(dst), slices.Clip(src) // slicing checks the capacity, not the length
 	if l.kernel == nil || r.SrcLen < l.least*l.in {
 		for i := range r.N {

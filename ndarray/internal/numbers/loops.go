@@ -54,7 +54,7 @@ func boolCopy(dst, src []byte) {
 
 // CopyBools returns the Loop that copies bools. True becomes 1.
 func CopyBools() Loop {
-	l := Loop{run: boolCopy, in: 1, out: 1}
+	l := Loop{loop: boolCopy, in: 1, out: 1}
 	l.kernel, l.least = boolKernel()
 	return l
 }
@@ -209,7 +209,7 @@ func boolLoops(to Type) loopFunc {
 }
 
 // Conversion returns the Loop that converts numbers of one type to another. On machines that load numbers from any
-// address, it allocates nothing for the most common conversions, which are a single loop.
+// address, it allocates nothing if the target holds every number of the source, except for foreign targets.
 func Conversion(to, from Type) Loop {
 	t, s := to, from
 	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
@@ -224,13 +224,13 @@ func Conversion(to, from Type) Loop {
 		}
 		return Swapper(s.size)
 	}
-	l := Loop{run: goLoop(t, s, to, from), in: from.size, out: to.size}
+	l := Loop{loop: goLoop(t, s, to, from), to: to, from: from, in: from.size, out: to.size}
 	l.kernel, l.least = kernelFor(t, s)
 	return l
 }
 
-// goLoop returns the function that converts items of dtype from to items of dtype to. t and s are the types of the
-// numbers, which differ from the dtypes if both are complex.
+// goLoop returns the function that converts items of dtype from to items of dtype to, or nil if only convertNumbers
+// does. t and s are the types of the numbers, which differ from the dtypes if both are complex.
 func goLoop(t, s, to, from Type) loopFunc {
 	var f loopFunc
 	if s.foreign() && !t.foreign() {
@@ -241,10 +241,7 @@ func goLoop(t, s, to, from Type) loopFunc {
 			f = inPieces(f, t, s)
 		}
 	}
-	if f == nil {
-		return func(dst, src []byte) { convertNumbers(dst, src, to, from) }
-	}
-	if anyAddress() {
+	if f == nil || anyAddress() {
 		return f
 	}
 	return whenAligned(f, to, from)

@@ -97,9 +97,12 @@ func TestConversionAllocations(t *testing.T) {
 	for _, big := range []bool{false, true} {
 		native := Type{'f', 8, !Type{'f', 8, true, 8}.foreign(), 8}
 		got := testing.AllocsPerRun(20, func() {
-			Conversion(native, Type{'f', 4, big, 4}).Run(dst, src)
-			Conversion(native, Type{'i', 2, !native.big, 2}).Run(dst, src[:2])
-			Conversion(native, Type{'f', 8, !native.big, 8}).Run(dst, dst[:8:8])
+			float := Conversion(native, Type{'f', 4, big, 4})
+			float.Run(dst, src)
+			swapped := Conversion(native, Type{'i', 2, !native.big, 2})
+			swapped.Run(dst, src[:2])
+			order := Conversion(native, Type{'f', 8, !native.big, 8})
+			order.Run(dst, dst[:8:8])
 		})
 		if got > 0 {
 			t.Errorf("big-endian %v: %v allocations", big, got)

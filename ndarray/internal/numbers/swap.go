@@ -11,13 +11,13 @@ func Swapper(width int) Loop {
 	l := Loop{in: width, out: width}
 	switch width {
 	case 2:
-		l.run = func(dst, src []byte) { swapTo(dst, src, 2) }
+		l.loop = func(dst, src []byte) { swapTo(dst, src, 2) }
 	case 4:
-		l.run = func(dst, src []byte) { swapTo(dst, src, 4) }
+		l.loop = func(dst, src []byte) { swapTo(dst, src, 4) }
 	case 8:
-		l.run = func(dst, src []byte) { swapTo(dst, src, 8) }
+		l.loop = func(dst, src []byte) { swapTo(dst, src, 8) }
 	default:
-		l.run = func(dst, src []byte) { swapTo(dst, src, width) }
+		l.loop = func(dst, src []byte) { swapTo(dst, src, width) }
 	}
 	l.kernel, l.least = swapKernel(width)
 	return l
