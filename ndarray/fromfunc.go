@@ -21,7 +21,8 @@ import (
 // zero values. t.Start and t.Shape, t.All and t.Rows provide the coordinates of the items. Up to
 // CreateOptions.Concurrency goroutines call f at the same time, in no particular order. f may be called again for the
 // same block and must then set the same items. t is valid until f returns. The first error of f ends the call. FromFunc
-// uses the memory of a few chunks. See Create.
+// uses the memory of a few chunks. It returns ErrType for strings without a length: set CreateOptions.DType, such as
+// <U20. See Create.
 func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, e, err := newTypedLayout[T](ctx, name, shape, o)
@@ -130,7 +131,7 @@ func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 // box of r: in holds the items of r, and f sets the items of out, in the same order. Map calls f as FromFunc does. It
 // takes the partition and compression that o leaves out from r, as CreateOptions describes, but no metalayers or
 // attributes. With other blocks, Map decodes a block of r several times if it overlaps several blocks of the new array.
-// The error wraps ErrType, or is an error of f, of Create or of reading.
+// The error wraps ErrType, also for strings U without a length, or is an error of f, of Create or of reading.
 func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, in Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
@@ -142,7 +143,7 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		return nil, err
 	}
 	defer h.release()
-	d, err := dtypeFor(o, []U{})
+	d, err := fixedDTypeFor[U](o)
 	if err != nil {
 		return nil, err
 	}

@@ -209,7 +209,22 @@ func TestMakeErrors(t *testing.T) {
 		"cancelled reader": {context.Canceled, func() (*Array, error) {
 			return FromReader(dead, name, shape, "<i4", bytes.NewReader(make([]byte, 8000)), o)
 		}},
-		"dtype":    {ErrType, func() (*Array, error) { return FromReader(ctx, name, shape, "x9", nil, o) }},
+		"dtype":   {ErrType, func() (*Array, error) { return FromReader(ctx, name, shape, "x9", nil, o) }},
+		"strings": {ErrType, func() (*Array, error) { return FromSeq(ctx, name, shape, slices.Values([]string{"a"}), nil) }},
+		"strings of a func": {ErrType, func() (*Array, error) {
+			return FromFunc(ctx, name, shape, func(Tile[string]) error { return nil }, &CreateOptions{DType: "S"})
+		}},
+		"strings in structs": {ErrType, func() (*Array, error) {
+			type row struct{ Names [2]string }
+			return FromFunc(ctx, name, shape, func(Tile[row]) error { return nil }, nil)
+		}},
+		"strings of a map": {ErrType, func() (*Array, error) {
+			a, err := Zeros(ctx, "", shape, "<i4", nil)
+			if err != nil {
+				return nil, err
+			}
+			return Map(ctx, name, a, func([]string, Tile[int32]) error { return nil }, nil)
+		}},
 		"no one":   {ErrType, func() (*Array, error) { return ones(name, shape, "S3", o) }},
 		"shape":    {ErrShape, func() (*Array, error) { return FromSeq(ctx, name, []int64{-1}, slices.Values([]int8{}), nil) }},
 		"no step":  {ErrShape, func() (*Array, error) { return Arange[int8](ctx, name, 1, 2, 0, nil) }},

@@ -195,11 +195,20 @@ func Create[T any](ctx context.Context, name string, shape []int64, data []T, o 
 
 // dtypeFor returns the dtype of a new array of values of type T.
 func dtypeFor[T any](o *CreateOptions, data []T) (DType, error) {
-	given := ""
-	if o != nil {
-		given = o.DType
+	return goTypes.DTypeFor(reflect.TypeFor[T](), o.given(), convert.ValuesOf(data))
+}
+
+// given returns o.DType.
+func (o *CreateOptions) given() string {
+	if o == nil {
+		return ""
 	}
-	return goTypes.DTypeFor(reflect.TypeFor[T](), given, convert.ValuesOf(data))
+	return o.DType
+}
+
+// fixedDTypeFor is dtypeFor for values that are not known yet. It returns ErrType if strings have no length.
+func fixedDTypeFor[T any](o *CreateOptions) (DType, error) {
+	return goTypes.FixedDTypeFor(reflect.TypeFor[T](), o.given())
 }
 
 // encoder converts values of type T to items of a new array.
@@ -210,7 +219,7 @@ type encoder[T any] struct {
 
 // newTypedLayout returns the layout of a new array of values of type T, and their encoder.
 func newTypedLayout[T any](ctx context.Context, name string, shape []int64, o *CreateOptions) (*layout, *encoder[T], error) {
-	d, err := dtypeFor(o, []T{})
+	d, err := fixedDTypeFor[T](o)
 	if err != nil {
 		return nil, nil, err
 	}

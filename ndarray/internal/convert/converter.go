@@ -106,14 +106,52 @@ func (c Converter) Encode(v Values, b []byte, size, first int) error {
 	return encode(c.steps, v, items{b, size}, first, 1)
 }
 
+// givenOr returns the dtype given, or if that is empty the dtype of the type. Strings may have no length.
+func (g Types) givenOr(t reflect.Type, given string) (meta.DType, error) {
+	if given == "" {
+		return g.DTypeOf("", t, nil)
+	}
+	d, err := meta.ParseDType(given)
+	if err != nil {
+		return d, fmt.Errorf("ndarray: %w: %v", errs.ErrType, err)
+	}
+	return d, nil
+}
+
+// FixedDTypeFor is DTypeFor for values that are not known yet. It returns ErrType if strings have no length.
+func (g Types) FixedDTypeFor(t reflect.Type, given string) (meta.DType, error) {
+	d, err := g.givenOr(t, given)
+	if err != nil {
+		return d, err
+	}
+	if path, ok := lengthless(d, ""); ok && (given == "" || d.Size == 0) {
+		what := "the strings of the items have"
+		if path != "" {
+			what = fmt.Sprintf("the strings of field %q have", path)
+		}
+		return d, fmt.Errorf("ndarray: %w: %s no length; set CreateOptions.DType, such as <U20, or the tag of a field", errs.ErrType, what)
+	}
+	return g.DTypeFor(t, given, Values{})
+}
+
+// lengthless returns the path of the first text without a length in a dtype, and reports whether there is one.
+func lengthless(d meta.DType, path string) (string, bool) {
+	if d.Elem != nil {
+		return lengthless(*d.Elem, path)
+	}
+	for _, f := range d.Fields {
+		if p, ok := lengthless(f.Type, join(path, f.Name)); ok {
+			return p, true
+		}
+	}
+	return path, d.Size == 0 && (d.Kind == 'S' || d.Kind == 'U')
+}
+
 // DTypeFor returns the dtype of a new array of values of a Go type: given, or if that is empty the dtype of the type.
 // Strings without a length get the length of the longest. It returns ErrType if the type has no dtype.
-func (g Types) DTypeFor(t reflect.Type, given string, v Values) (d meta.DType, err error) {
-	if given != "" {
-		if d, err = meta.ParseDType(given); err != nil {
-			return d, fmt.Errorf("ndarray: %w: %v", errs.ErrType, err)
-		}
-	} else if d, err = g.DTypeOf("", t, nil); err != nil {
+func (g Types) DTypeFor(t reflect.Type, given string, v Values) (meta.DType, error) {
+	d, err := g.givenOr(t, given)
+	if err != nil {
 		return d, err
 	}
 	if given != "" && d.Size > 0 || g.Same(d, t) {
