@@ -14,7 +14,11 @@ import (
 
 // readLists reads a selection with index arrays into dst. It decodes each chunk once, whatever the order of the items.
 func (a *Array) readLists(ctx context.Context, v engine.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
-	r := &listReading{plan: a.listPlan(st, m, s, sel), dst: dst, f: a.f}
+	plan, err := a.listPlan(ctx, st, m, s, sel)
+	if err != nil {
+		return err
+	}
+	r := &listReading{plan: plan, dst: dst, f: a.f}
 	n := r.plan.BlockCount() // along the sliced axes
 	for i := range r.plan.Lists {
 		n = min(n*int64(len(r.plan.Lists[i].Points)), math.MaxInt32)
@@ -23,12 +27,12 @@ func (a *Array) readLists(ctx context.Context, v engine.View, st *state, m *sele
 }
 
 // listPlan returns the plan of a selection of the array, or of a view of it if m is not nil.
-func (a *Array) listPlan(st *state, m *selection.Mapping, s *selection.Selection, sel []Index) *selection.ListPlan {
+func (a *Array) listPlan(ctx context.Context, st *state, m *selection.Mapping, s *selection.Selection, sel []Index) (*selection.ListPlan, error) {
 	if m == nil {
 		whole := selection.Identity(st.geo, a.dtype)
 		m = &whole
 	}
-	return selection.NewListPlan(st.geo, m, s, sel)
+	return selection.NewListPlan(ctx, st.geo, m, s, sel)
 }
 
 // listReading is the engine.ReadPlan of a selection with index arrays.
@@ -133,11 +137,13 @@ func (a *Array) checkLists(s *selection.Selection, sel []Index) error {
 }
 
 // writeLists encodes the chunks that hold items of a selection with index arrays, each once.
-func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, w *listWriting) error {
+func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, w *listWriting) (err error) {
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	w.plan = a.listPlan(st, m, s, sel)
+	if w.plan, err = a.listPlan(ctx, st, m, s, sel); err != nil {
+		return err
+	}
 	return a.encode(ctx, b, st, w, 0)
 }
 

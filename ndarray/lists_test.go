@@ -410,3 +410,36 @@ func TestFillBeyondLimit(t *testing.T) {
 		t.Errorf("item %d, error %v", x, err)
 	}
 }
+
+// TestListCancel cancels reads and writes with index arrays while their plan is made.
+func TestListCancel(t *testing.T) {
+	a, err := Zeros(t.Context(), "", []int64{300, 300}, "|u1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 100_000
+	rows, columns := make([]int64, 1000), make([]int64, 100)
+	for i := range rows {
+		rows[i] = int64(i * 7919 % 300)
+	}
+	sel := []Index{Coords(rows, 1000, 1), Coords(columns)}
+	for what, f := range map[string]func(ctx context.Context) error{
+		"read":  func(ctx context.Context) error { return a.ReadBytes(ctx, make([]byte, n), sel...) },
+		"write": func(ctx context.Context) error { return a.WriteBytes(ctx, make([]byte, n), sel...) },
+	} {
+		canceled := int64(0)
+		for ; ; canceled++ {
+			ctx := &countdown{Context: t.Context()}
+			ctx.left.Store(canceled)
+			if err := f(ctx); err == nil {
+				break
+			} else if !errors.Is(err, context.Canceled) {
+				t.Fatal(what, err)
+			}
+		}
+		// Each of the four passes over the items, and the sort, checks the context several times.
+		if canceled < 25 {
+			t.Errorf("%s checked the context only %d times", what, canceled)
+		}
+	}
+}

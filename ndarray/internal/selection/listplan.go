@@ -1,6 +1,10 @@
 package selection
 
-import "github.com/goblosc/blosc2/ndarray/internal/grid"
+import (
+	"context"
+
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
+)
 
 // ListPlan is the plan of a selection with listed axes. The listed items are sorted by their location in storage, so
 // that each list has one run of items in each chunk and in each block, whatever its order. The selected items of a
@@ -38,8 +42,11 @@ type listBox struct {
 }
 
 // NewListPlan returns the plan of a selection of at least one item, which was resolved from sel for the shape of m. It
-// takes 16 bytes of memory for each listed item.
-func NewListPlan(g *grid.Geometry, m *Mapping, s *Selection, sel []Index) *ListPlan {
+// takes 16 bytes of memory for each listed item. It returns the error of ctx if that ends.
+func NewListPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection, sel []Index) (*ListPlan, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	p := &ListPlan{Plan: m.newPlan(g)}
 	p.Items = s.Items
 	var stride [MaxResultDims]int64
@@ -68,33 +75,39 @@ func NewListPlan(g *grid.Geometry, m *Mapping, s *Selection, sel []Index) *ListP
 		}
 	}
 	var buf grid.Dims
-	p.collect(m.Shape(&buf), s, sel)
-	for i := range p.Lists {
-		p.setKeys(m, s, i)
-		sortListed(p.Lists[i].Points)
+	if err := p.collect(ctx, m.Shape(&buf), s, sel); err != nil {
+		return nil, err
 	}
-	return p
+	for i := range p.Lists {
+		if err := p.setKeys(ctx, m, s, i); err != nil {
+			return nil, err
+		}
+		if err := sortListed(ctx, p.Lists[i].Points); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// endedAt returns the error of ctx at every 16384th item, so that a plan of many items ends soon after ctx.
+func endedAt(ctx context.Context, i int) error {
+	if i%(1<<14) != 0 {
+		return nil
+	}
+	return ctx.Err()
 }
 
 // collect sets the key of each listed item to its position in C order of the listed axes of an array of the given
 // shape.
-func (p *ListPlan) collect(shape []int64, s *Selection, sel []Index) {
-	for i := range p.Lists {
-		for k := range p.Lists[i].Points {
-			p.Lists[i].Points[k].at = int64(k)
-		}
-	}
+func (p *ListPlan) collect(ctx context.Context, shape []int64, s *Selection, sel []Index) (err error) {
 	axis, list := 0, 0
 	joint := s.lengths[int(s.ListAxes.last[0])+1-s.ListAxes.joint:][:s.ListAxes.joint]
 	for _, x := range sel {
 		switch x := x.(type) {
 		default:
 			if drops, _ := oneAxis(x); drops && s.ListAxes.owner[axis] > 0 {
-				n, at := shape[axis], s.Axes[axis].Start
-				for k := range p.Lists[0].Points {
-					y := &p.Lists[0].Points[k]
-					y.key = y.key*n + at
-				}
+				at := []int64{s.Axes[axis].Start}
+				err = appendCoordinate(ctx, p.Lists[0].Points, nil, shape[axis], at, nil)
 			}
 			axis++
 		case Marker:
@@ -107,14 +120,18 @@ func (p *ListPlan) collect(shape []int64, s *Selection, sel []Index) {
 		case *IndexArray:
 			n, numbers, from := x.numbers(shape, axis)
 			if x.joint() {
-				appendCoordinate(p.Lists[0].Points, joint, n, numbers, from)
+				err = appendCoordinate(ctx, p.Lists[0].Points, joint, n, numbers, from)
 			} else {
-				appendCoordinate(p.Lists[list].Points, nil, n, numbers, nil)
+				err = appendCoordinate(ctx, p.Lists[list].Points, nil, n, numbers, nil)
 				list++
 			}
 			axis += x.Axes(len(shape))
 		}
+		if err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // afterEllipsis returns the axis of the first index after an ellipsis.
@@ -151,15 +168,18 @@ func (x *IndexArray) numbers(shape []int64, axis int) (n int64, at, from []int64
 
 // appendCoordinate multiplies the keys of points by n and adds a number to each. Negative numbers count from n. shape
 // is the shape of the points, to which the numbers, of shape from, are broadcast.
-func appendCoordinate(points []listed, shape []int64, n int64, numbers, from []int64) {
+func appendCoordinate(ctx context.Context, points []listed, shape []int64, n int64, numbers, from []int64) error {
 	if len(numbers) == len(points) { // no number is repeated
 		for k, i := range numbers {
+			if err := endedAt(ctx, k); err != nil {
+				return err
+			}
 			if i < 0 {
 				i += n
 			}
 			points[k].key = points[k].key*n + i
 		}
-		return
+		return nil
 	}
 	var at, stride [MaxResultDims]int64
 	step := int64(1)
@@ -171,6 +191,9 @@ func appendCoordinate(points []listed, shape []int64, n int64, numbers, from []i
 	}
 	next := int64(0) // position in numbers
 	for k := range points {
+		if err := endedAt(ctx, k); err != nil {
+			return err
+		}
 		i := numbers[next]
 		if i < 0 {
 			i += n
@@ -185,10 +208,11 @@ func appendCoordinate(points []listed, shape []int64, n int64, numbers, from []i
 			at[d] = 0
 		}
 	}
+	return nil
 }
 
-// setKeys replaces the positions of a list, in C order of the axes of the view, by keys.
-func (p *ListPlan) setKeys(m *Mapping, s *Selection, list int) {
+// setKeys replaces the positions of a list, in C order of the axes of the view, by keys. It numbers the items.
+func (p *ListPlan) setKeys(ctx context.Context, m *Mapping, s *Selection, list int) error {
 	g := p.Geo
 	points := p.Lists[list].Points
 	var axes []int
@@ -199,6 +223,9 @@ func (p *ListPlan) setKeys(m *Mapping, s *Selection, list int) {
 		}
 	}
 	for k := range points {
+		if err := endedAt(ctx, k); err != nil {
+			return err
+		}
 		rest, key := points[k].key, int64(0)
 		for j := len(axes) - 1; j >= 0; j-- {
 			x := &m.Axes[axes[j]]
@@ -218,8 +245,9 @@ func (p *ListPlan) setKeys(m *Mapping, s *Selection, list int) {
 			block, i := divide(i, g.BlockShape[axis])
 			key += chunk*g.GridStride[axis]*g.ChunkBytes + block*g.BlockNumber[axis]*g.BlockBytes + i*g.ItemStride[axis]*g.ItemSize
 		}
-		points[k].key = key
+		points[k] = listed{key: key, at: int64(k)}
 	}
+	return nil
 }
 
 // divide returns a / b and the remainder, for numbers that are not negative. CPUs divide 32-bit numbers much faster.

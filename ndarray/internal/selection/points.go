@@ -2,6 +2,7 @@ package selection
 
 import (
 	"cmp"
+	"context"
 	"math/bits"
 	"slices"
 )
@@ -19,17 +20,20 @@ func compareListed(a, b listed) int {
 
 // sortListed sorts items by key, and items with equal keys by their position in the list. It sorts in place and in
 // linear time: an American flag sort, byte by byte from the highest (McIlroy, Bostic and McIlroy, Engineering Radix
-// Sort, 1993). Keys and positions must not be negative.
-func sortListed(p []listed) {
+// Sort, 1993). Keys and positions must not be negative. It returns the error of ctx if that ends.
+func sortListed(ctx context.Context, p []listed) error {
 	keys, sorted := int64(0), true
 	for i := range p {
+		if err := endedAt(ctx, i); err != nil {
+			return err
+		}
 		keys |= p[i].key
 		sorted = sorted && (i == 0 || compareListed(p[i-1], p[i]) <= 0)
 	}
 	if sorted {
-		return
+		return nil
 	}
-	sortDigit(p, 8+(bits.Len64(uint64(keys))-1)/8)
+	return sortDigit(ctx, p, 8+(bits.Len64(uint64(keys))-1)/8)
 }
 
 // digit returns byte d of an item: 0 to 7 are the bytes of its position, 8 to 15 the bytes of its key.
@@ -41,11 +45,14 @@ func (x *listed) digit(d int) byte {
 }
 
 // sortDigit sorts items whose bytes above d are equal.
-func sortDigit(p []listed, d int) {
+func sortDigit(ctx context.Context, p []listed, d int) error {
 	const few = 64 // up to this number, sorting by comparison is faster
 	for ; d >= 0 && len(p) > few; d-- {
 		var end [256]int
 		for i := range p {
+			if err := endedAt(ctx, i); err != nil {
+				return err
+			}
 			end[p[i].digit(d)]++
 		}
 		if end[p[0].digit(d)] == len(p) {
@@ -58,12 +65,19 @@ func sortDigit(p []listed, d int) {
 			sum += n
 			end[i] = sum
 		}
+		moved := 0
 		for b := range next {
 			for next[b] < end[b] {
+				if err := endedAt(ctx, next[b]); err != nil {
+					return err
+				}
 				x := p[next[b]]
 				for c := x.digit(d); int(c) != b; c = x.digit(d) {
 					p[next[c]], x = x, p[next[c]]
 					next[c]++
+					if moved++; endedAt(ctx, moved) != nil {
+						return ctx.Err()
+					}
 				}
 				p[next[b]] = x
 				next[b]++
@@ -71,12 +85,15 @@ func sortDigit(p []listed, d int) {
 		}
 		from := 0
 		for _, to := range end {
-			sortDigit(p[from:to], d-1)
+			if err := sortDigit(ctx, p[from:to], d-1); err != nil {
+				return err
+			}
 			from = to
 		}
-		return
+		return nil
 	}
 	slices.SortFunc(p, compareListed)
+	return nil
 }
 
 // below returns the number of sorted items with a smaller key.
