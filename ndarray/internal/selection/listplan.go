@@ -89,14 +89,6 @@ func NewListPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection
 	return p, nil
 }
 
-// endedAt returns the error of ctx at every 16384th item, so that a plan of many items ends soon after ctx.
-func endedAt(ctx context.Context, i int) error {
-	if i%(1<<14) != 0 {
-		return nil
-	}
-	return ctx.Err()
-}
-
 // collect sets the key of each listed item to its position in C order of the listed axes of an array of the given
 // shape.
 func (p *ListPlan) collect(ctx context.Context, shape []int64, s *Selection, sel []Index) (err error) {

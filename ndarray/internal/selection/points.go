@@ -10,6 +10,14 @@ import (
 // listed is an item of a list. key is its location in the array, and at is its position in the list.
 type listed struct{ key, at int64 }
 
+// endedAt returns the error of ctx at every 16384th item, so that a plan of many items ends soon after ctx.
+func endedAt(ctx context.Context, i int) error {
+	if i%(1<<14) != 0 {
+		return nil
+	}
+	return ctx.Err()
+}
+
 // compareListed orders items by key, then by position.
 func compareListed(a, b listed) int {
 	if c := cmp.Compare(a.key, b.key); c != 0 {
