@@ -93,6 +93,11 @@ type OpenOptions struct {
 	// returns ErrChanged before it writes anything. Refresh switches to the new file; for a directory, which has
 	// another lock file, it returns ErrChanged: open the frame again.
 	//
+	// All processes must use the same name of the frame, or names whose lock file is the same. As in C-Blosc2, a
+	// symbolic link to a file has another lock file, LINK.b2lock: processes that use both names do not wait for each
+	// other, and can damage the frame. Nor may a lock file be removed during a batch. In any case, a batch begins with
+	// the stored state, and with the lock file that has the name then.
+	//
 	// The locks are those of the operating system. They are not fair: processes that read, or edit, without a pause can
 	// keep others waiting for seconds. Systems without locks, and some network file systems, return
 	// errors.ErrUnsupported. Other network file systems lock nothing. A lock file must be a regular file. For editing,

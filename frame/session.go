@@ -87,7 +87,6 @@ func (f *Frame) edited(s *snapshot, err error) bool {
 	if f.path == "" || f.isClosed() || !isFault(err) {
 		return false
 	}
-	src := s.src
 	if s.sparse {
 		was, err := s.root.Stat()
 		if err != nil {
@@ -100,15 +99,22 @@ func (f *Frame) edited(s *snapshot, err error) bool {
 	if f.writable { // what else changes is an edit of f
 		return false
 	}
+	stored, err := s.stored()
+	return err == nil && !stored || errors.Is(err, fs.ErrNotExist)
+}
+
+// stored reports whether s is the state in its file or directory.
+func (s *snapshot) stored() (bool, error) {
+	src := s.src
 	if s.sparse {
 		file, err := s.root.Open(indexFile, os.O_RDONLY, 0)
 		if err != nil {
-			return errors.Is(err, fs.ErrNotExist)
+			return false, err
 		}
 		defer file.Close()
 		src = file
 	}
-	return !unchanged(context.Background(), src, s)
+	return unchanged(context.Background(), src, s), nil
 }
 
 // lockUser is a frame as its lock file sees it.
@@ -140,12 +146,17 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 	return true, nil
 }
 
-// Replaced implements storage.User.
-func (u lockUser) Replaced() error {
-	if u.f.snap.Load() == nil {
-		return nil // a new frame
+// Stored implements storage.User.
+func (u lockUser) Stored() (current bool, err error) {
+	s := u.f.snap.Load()
+	if s == nil {
+		return true, nil // a new frame
 	}
-	return u.f.checkName()
+	if err := u.f.checkName(); err != nil {
+		return false, err
+	}
+	current, err = s.stored()
+	return current && err == nil, nil // Follow returns the error
 }
 
 // checkName returns ErrChanged if another file or directory has the name of the frame.

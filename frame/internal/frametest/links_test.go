@@ -3,6 +3,7 @@ package frametest
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -251,6 +253,80 @@ func TestLockFileInside(t *testing.T) {
 		t.Error(err)
 	}
 	frameHolds(t, dir, 2)
+}
+
+// TestLockNames edits a frame by two handles in turn that have opened different lock files: one by a symbolic link, or
+// after the lock file was removed. No commit may be lost.
+func TestLockNames(t *testing.T) {
+	if !storage.CanLock {
+		t.Skip("no file locks on this system")
+	}
+	for _, sparse := range []bool{false, true} {
+		for _, how := range []string{"link", "removed", "replaced"} {
+			t.Run(fmt.Sprintf("%s, sparse %v", how, sparse), func(t *testing.T) {
+				name := filepath.Join(t.TempDir(), "x")
+				lock, other := storage.LockName(name, sparse), name
+				f, err := frame.Create(t.Context(), name, &frame.CreateOptions{Locking: true, NoSync: true, Sparse: sparse})
+				must(t, err)
+				defer f.Close()
+				must(t, f.Append(t.Context(), small(0)))
+				r, err := frame.Open(t.Context(), name, &frame.OpenOptions{Locking: true})
+				must(t, err)
+				defer r.Close()
+				if how == "link" {
+					other = name + ".link"
+					symlink(t, name, other)
+				} else if err := os.Remove(lock); err != nil {
+					t.Skip(err) // the system does not remove an open file
+				}
+				if how == "replaced" {
+					b := make([]byte, 16)
+					binary.NativeEndian.PutUint64(b[8:], 1) // the counter of f
+					must(t, os.WriteFile(lock, b, 0o666))
+				}
+				g, err := frame.Edit(t.Context(), other, &frame.OpenOptions{Locking: true, NoSync: true})
+				must(t, err)
+				defer g.Close()
+				for i := range 3 {
+					must(t, g.Append(t.Context(), small(2*i+1)))
+					must(t, f.Append(t.Context(), small(2*i+2)))
+				}
+				for i := range 2 { // the second update may restore the header of the state before the first
+					must(t, update(t, g, 0, small(10+i)))
+				}
+				must(t, update(t, f, 1, small(20)))
+				h, err := frame.Edit(t.Context(), name, &frame.OpenOptions{Locking: true, NoSync: true})
+				must(t, err)
+				must(t, h.Append(t.Context(), small(7)))
+				must(t, h.Close())
+				want := slices.Concat(small(11), small(20), small(2), small(3), small(4), small(5), small(6), small(7))
+				for i, x := range []*frame.Frame{f, g, r} {
+					begin := func(f *frame.Frame) error { _, err := f.ReadChunk(t.Context(), nil, 0); return err }
+					if i < 2 { // it follows all states; a read only those of the same lock file
+						begin = func(f *frame.Frame) error { return update(t, f, 0, small(11)) }
+					}
+					must(t, begin(x))
+					if got := content(t, x); !bytes.Equal(got, want) {
+						t.Errorf("handle %d: content %x", i, got)
+					}
+				}
+				verify(t, f)
+			})
+		}
+	}
+}
+
+// update replaces a chunk.
+func update(t *testing.T, f *frame.Frame, i int, p []byte) error {
+	b, err := f.Begin(t.Context())
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	if err := b.Update(t.Context(), i, p); err != nil {
+		return err
+	}
+	return b.Commit()
 }
 
 // TestOverwriteLinks replaces frames through names that are links, and frames with links in them.

@@ -32,10 +32,16 @@ import (
 // No goroutine waits for the lock inside the operating system, where a context could not interrupt it: take tries
 // repeatedly.
 //
+// The lock file may be removed while it is open, or a frame may have two, because a symbolic link to it has another
+// one. So an editor checks that its file still has the name, and compares the stored state, too.
+//
 // A nil *Lock is the lock of a frame without locking. Its methods do nothing. On systems without locks, every *Lock is
 // nil. The methods test the constant CanLock too, so that programs for these systems do not contain their code.
 type Lock struct {
 	path string
+	sys  System
+	root Root // of a sparse frame
+	edit bool // the counter can be written
 	File LockFile
 
 	mu      sync.Mutex // never held while waiting
@@ -70,8 +76,9 @@ type User interface {
 	// Follow makes the stored state the current one, and reports whether it differs from the previous one. A new state
 	// has this epoch. edit reports whether the lock is held for editing.
 	Follow(edit bool, epoch uint64) (changed bool, err error)
-	// Replaced returns an error if another file or directory has the name of the frame, as edits would be lost.
-	Replaced() error
+	// Stored reports whether the current state is the stored one. It returns an error if another file or directory has
+	// the name of the frame, as edits would be lost.
+	Stored() (current bool, err error)
 }
 
 // take calls try until it returns true or an error, or ctx is done, with pauses between. If it had to wait, the error
@@ -107,30 +114,48 @@ func LockName(name string, sparse bool) string {
 // OpenLock opens the lock file of a frame, and creates it if it does not exist. r is the directory of a sparse frame,
 // or nil. With edit, the counter can be written.
 func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
-	l := &Lock{path: LockName(name, r != nil)}
-	in, file := Directory(sys), l.path
-	if r != nil {
-		in, file = r, filepath.Base(l.path)
-	}
-	f, err := openLockFile(in, file, edit, sys.Same)
-	if err != nil {
+	l := &Lock{path: LockName(name, r != nil), sys: sys, root: r, edit: edit}
+	var err error
+	if l.File, err = l.open(); err != nil {
 		return nil, l.error(err)
-	}
-	switch f := f.(type) {
-	case *os.File:
-		l.File = osLockFile{f}
-	case LockFile: // of a test
-		l.File = f
-	default:
-		f.Close()
-		return nil, l.error(errors.ErrUnsupported)
-	}
-	if n, err := l.File.Names(); edit && (n > 1 || err != nil) {
-		f.Close()
-		return nil, l.error(cmp.Or(err, fmt.Errorf("the file has %d names, so writing to it would change another file; if no process uses the frame, remove it", n)))
 	}
 	return l, nil
 }
+
+// place returns the directory of the lock file, and its name there.
+func (l *Lock) place() (Directory, string) {
+	if l.root != nil {
+		return l.root, filepath.Base(l.path)
+	}
+	return l.sys, l.path
+}
+
+// open opens or creates the lock file.
+func (l *Lock) open() (LockFile, error) {
+	in, name := l.place()
+	f, err := openLockFile(in, name, l.edit, l.sys.Same)
+	if err != nil {
+		return nil, err
+	}
+	var file LockFile
+	switch f := f.(type) {
+	case *os.File:
+		file = osLockFile{f}
+	case LockFile: // of a test
+		file = f
+	default:
+		f.Close()
+		return nil, errors.ErrUnsupported
+	}
+	if n, err := file.Names(); l.edit && (n > 1 || err != nil) {
+		f.Close()
+		return nil, cmp.Or(err, fmt.Errorf("the file has %d names, so writing to it would change another file; if no process uses the frame, remove it", n))
+	}
+	return file, nil
+}
+
+// lockTries is the largest number of attempts to open or lock a file that other processes create, remove or exchange.
+const lockTries = 10
 
 // openLockFile opens or creates a regular file, but not through a symbolic link. It opens only a file that lstat
 // reports as regular, because opening a device may have effects, and returns an error for any other file.
@@ -139,8 +164,7 @@ func openLockFile(in Directory, name string, edit bool, same func(a, b fs.FileIn
 	if edit {
 		flag = os.O_RDWR | noFollow
 	}
-	const tries = 10 // other processes may create, remove or exchange it between the calls
-	for range tries {
+	for range lockTries {
 		was, err := in.Lstat(name)
 		if errors.Is(err, fs.ErrNotExist) {
 			f, err := in.Open(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
@@ -168,7 +192,74 @@ func openLockFile(in Directory, name string, edit bool, same func(a, b fs.FileIn
 		}
 		f.Close()
 	}
-	return nil, fmt.Errorf("another file at each of %d tries: %w", tries, errs.ErrChanged)
+	return nil, errOtherFile()
+}
+
+func errOtherFile() error {
+	return fmt.Errorf("another file at each of %d tries: %w", lockTries, errs.ErrChanged)
+}
+
+// tryNamed tries to take the lock of the operating system on the file that has the name of the lock file now. u is nil
+// while the frame is opened.
+func (l *Lock) tryNamed(u User, exclusive bool) (bool, error) {
+	for range lockTries {
+		if ok, err := l.File.TryLock(exclusive); !ok || err != nil {
+			return false, l.errorOf(u, err)
+		}
+		named, err := l.named()
+		if named && err == nil {
+			return true, nil
+		}
+		if err = l.errorOf(u, err); err == nil && u != nil {
+			_, err = u.Stored() // the lock file of another frame is of no use
+		}
+		if err == nil {
+			err = l.errorOf(u, l.exchange(exclusive))
+		}
+		if err != nil {
+			l.File.Unlock()
+			return false, err
+		}
+	}
+	l.File.Unlock()
+	return false, l.error(errOtherFile())
+}
+
+// named reports whether the opened lock file still has its name.
+func (l *Lock) named() (bool, error) {
+	in, name := l.place()
+	is, err := l.File.Stat()
+	if err != nil {
+		return false, err
+	}
+	now, err := in.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && l.sys.Same(is, now), err
+}
+
+// exchange opens the file that has the name of the lock file now, in place of the opened one. With edit, it changes the
+// counter of the old file, so that readers who still use that notice.
+func (l *Lock) exchange(edit bool) error {
+	file, err := l.open()
+	if err != nil {
+		return err
+	}
+	seq, err := countOf(l.File)
+	if err == nil && edit {
+		_, err = l.File.WriteAt(binary.NativeEndian.AppendUint64(nil, seq+1), 8)
+	}
+	if err == nil {
+		seq, err = countOf(file)
+	}
+	if err != nil {
+		file.Close()
+		return err
+	}
+	l.File.Close()
+	l.File, l.seq = file, seq-1 // the counter differs from now on: the frame may have changed
+	return nil
 }
 
 // error adds the name of the lock file to an error.
@@ -176,15 +267,24 @@ func (l *Lock) error(err error) error { return fmt.Errorf("frame: lock %s: %w", 
 
 // count reads the counter.
 func (l *Lock) count() (uint64, error) {
+	seq, err := countOf(l.File)
+	if err != nil {
+		err = l.error(err)
+	}
+	return seq, err
+}
+
+// countOf reads the counter of a lock file.
+func countOf(f LockFile) (uint64, error) {
 	var b [8]byte
-	n, err := l.File.ReadAt(b[:], 8)
+	n, err := f.ReadAt(b[:], 8)
 	switch {
 	case n == len(b):
 		return binary.NativeEndian.Uint64(b[:]), nil
 	case errors.Is(err, io.EOF):
 		return 0, nil
 	}
-	return 0, l.error(err)
+	return 0, err
 }
 
 // Begin takes the lock for opening the frame. Opening for editing may write. End releases it.
@@ -192,10 +292,8 @@ func (l *Lock) Begin(ctx context.Context, edit bool) error {
 	if l == nil || !CanLock {
 		return nil
 	}
-	err := l.take(ctx, func() (bool, error) { return l.File.TryLock(edit) })
-	if err != nil && ctx.Err() == nil {
-		return l.error(err)
-	} else if err != nil {
+	err := l.take(ctx, func() (bool, error) { return l.tryNamed(nil, edit) })
+	if err != nil {
 		return err
 	}
 	l.seq, err = l.count()
@@ -241,6 +339,8 @@ func (l *Lock) Is(sys System, name string) bool {
 	if err != nil {
 		return false
 	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	is, err := l.File.Stat()
 	return err == nil && sys.Same(fi, is)
 }
@@ -279,7 +379,14 @@ func (l *Lock) shareNew(u User) (bool, error) {
 	l.locked = true
 	seq, err := l.count()
 	if err == nil && seq != l.seq {
-		err = l.follow(u, seq, false)
+		// Its editor may have changed to another lock file.
+		if ok, err := l.tryNamed(u, false); !ok || err != nil {
+			l.locked = false
+			return false, err
+		}
+		if seq, err = l.count(); err == nil {
+			err = l.follow(u, seq, false)
+		}
 	}
 	if err != nil && l.readers == 0 {
 		l.release()
@@ -318,9 +425,15 @@ func (l *Lock) Refresh(ctx context.Context, u User) error {
 }
 
 // errorOf returns an error of the lock, or the error of a closed frame, whose lock file is closed, too.
+// It returns nil for nil. u may be nil.
 func (l *Lock) errorOf(u User, err error) error {
-	if closed := u.Closed(); closed != nil {
-		return closed
+	if err == nil {
+		return nil
+	}
+	if u != nil {
+		if closed := u.Closed(); closed != nil {
+			return closed
+		}
 	}
 	return l.error(err)
 }
@@ -350,7 +463,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 		if err := u.Closed(); err != nil {
 			return false, err
 		}
-		ok, err := l.File.TryLock(true)
+		ok, err := l.tryNamed(u, true)
 		// If it fails, a shared lock is lost, too. Do not take that again before the next try: two processes that read
 		// and edit would keep each other from editing.
 		l.locked, l.writer, l.waiting = ok, ok, !ok && err == nil
@@ -360,14 +473,12 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 	defer l.mu.Unlock()
 	if l.waiting = false; err != nil {
 		l.shareAgain()
-		if ctx.Err() != nil {
-			return err
-		}
-		return l.errorOf(u, err)
+		return err
 	}
 	seq, err := l.count()
+	current := false
 	if err == nil && seq == l.seq {
-		err = u.Replaced()
+		current, err = u.Stored() // who uses another lock file has not changed the counter
 	}
 	if err != nil {
 		return err
@@ -375,7 +486,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 	if _, err := l.File.WriteAt(binary.NativeEndian.AppendUint64(nil, seq+1), 8); err != nil {
 		return l.error(err)
 	}
-	if seq == l.seq {
+	if current {
 		l.seq++
 		return nil
 	}
