@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -64,7 +65,7 @@ func (f *Frame) readOnly() error {
 // Commit publishes the edits of the batch as the new state of the frame, and ends the batch. If it returns an error,
 // the batch has ended, too, and readers of this Frame see the previous state. If it is unknown which of the two states
 // is stored, later edits fail until the frame is opened again. The error is that of an edit that failed halfway,
-// fs.ErrClosed, or an error of writing.
+// fs.ErrClosed, with Locking ErrChanged if another frame has replaced this one, or an error of writing.
 func (b *Batch) Commit() error { return b.doNow(b.commit) }
 
 func (b *Batch) commit() error {
@@ -72,11 +73,16 @@ func (b *Batch) commit() error {
 		return b.errDone()
 	}
 	defer b.rollback() // unless the commit succeeds
+	if b.f.isClosed() {
+		return cmp.Or(b.err, b.f.errClosed())
+	}
+	if b.f.lock != nil && b.cur != nil { // a process that does not wait for the lock may have replaced the frame
+		if err := b.f.checkName(); err != nil {
+			return err
+		}
+	}
 	if b.err != nil {
 		return b.err
-	}
-	if b.f.isClosed() {
-		return b.f.errClosed()
 	}
 	if err := b.settle(); err != nil {
 		return err

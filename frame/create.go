@@ -1,12 +1,14 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -83,6 +85,12 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 	if err != nil {
 		return err
 	}
+	if f.opts.Locking && f.opts.Overwrite {
+		if err := f.lockOld(ctx); err != nil {
+			return err
+		}
+		defer f.unlockOld()
+	}
 	if f.opts.Locking && !f.opts.Sparse {
 		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); errors.Is(err, fs.ErrNotExist) {
 			return &fs.PathError{Op: "create", Path: f.path, Err: errs.NoDirectory(f.path, err)}
@@ -103,6 +111,62 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 		return err
 	}
 	return nil
+}
+
+// oldFrame is the lock of a frame that a new one will replace.
+type oldFrame struct {
+	lock *storage.Lock
+	root storage.Root // of a sparse frame
+}
+
+// lockOld keeps other processes from editing the frame that f will replace: a commit to it would be lost. The lock is a
+// shared one, because reads may go on. Nobody uses the lock if there is no lock file, or if it is no regular file. If
+// both frames are contiguous, f takes the same lock for editing instead.
+func (f *Frame) lockOld(ctx context.Context) error {
+	for try := 1; ; try++ {
+		was, err := f.sys.Stat(f.path)
+		if err != nil || !was.IsDir() && !f.opts.Sparse {
+			return nil // checkFree has found no other error
+		}
+		fi, err := f.sys.Lstat(storage.LockName(f.path, was.IsDir()))
+		if err != nil || !fi.Mode().IsRegular() {
+			return nil
+		}
+		if was.IsDir() {
+			f.old.root, err = f.sys.OpenRoot(f.path)
+		}
+		if err == nil {
+			f.old.lock, err = storage.OpenLock(f.sys, f.path, f.old.root, false)
+		}
+		if err == nil {
+			err = f.old.lock.Begin(ctx, false)
+		}
+		now, e := f.sys.Stat(f.path)
+		if err == nil && e == nil && f.sys.Same(was, now) {
+			return nil
+		}
+		f.unlockOld()
+		if ctx := task.Context(ctx).Err(); ctx != nil || try == maxTries || e == nil && f.sys.Same(was, now) {
+			return cmp.Or(err, ctx, f.replaced())
+		}
+	}
+}
+
+// unlockOld undoes lockOld.
+func (f *Frame) unlockOld() {
+	f.old.lock.Close()
+	if f.old.root != nil {
+		f.old.root.Close()
+	}
+	f.old = oldFrame{}
+}
+
+// mayReplace returns an error if the directory that has the name of f may not be replaced.
+func (f *Frame) mayReplace() error {
+	if runtime.GOOS == "windows" { // it cannot rename a directory with open files
+		f.unlockOld()
+	}
+	return f.checkFree()
 }
 
 // createStorage creates a frame in a Storage.
@@ -170,7 +234,7 @@ func (f *Frame) createStore(name string) (store, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.temp.New, c.temp.MayReplace = !f.opts.Overwrite, f.checkFree
+		c.temp.New, c.temp.MayReplace = !f.opts.Overwrite, f.mayReplace
 		return c, nil
 	}
 	return f.createDir(name, indexFile)
@@ -186,7 +250,7 @@ func (f *Frame) createDir(name, index string) (*sparse, error) {
 	if err != nil {
 		return nil, err
 	}
-	temp.New, temp.MayReplace = !f.opts.Overwrite, f.checkFree
+	temp.New, temp.MayReplace = !f.opts.Overwrite, f.mayReplace
 	return &sparse{sys: f.sys, root: r, dir: name, index: index, temp: temp, noSync: f.opts.NoSync, scanned: true, access: access}, nil
 }
 

@@ -35,6 +35,7 @@ type Frame struct {
 	atClose   func()                       // frees space; nil for reading, so that the linker omits commits
 	trusted   atomic.Bool                  // created by this handle, without chunks of a frame that was opened
 	lock      *storage.Lock                // nil without Locking
+	old       oldFrame                     // during Create
 	plain     *coder.Pool                  // for indexes and metalayers
 	pool      *coder.Pool                  // for chunks
 	plugins   coder.Plugins                // user codecs and filters, checked

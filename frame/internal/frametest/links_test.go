@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
@@ -313,6 +314,43 @@ func TestLockNames(t *testing.T) {
 				verify(t, f)
 			})
 		}
+	}
+}
+
+// TestOverwriteLocked replaces frames of both kinds during a batch. With Locking, Create must wait. Without it, Commit
+// must return ErrChanged.
+func TestOverwriteLocked(t *testing.T) {
+	if !storage.CanLock || runtime.GOOS == "windows" {
+		t.Skip("no file locks on this system, or it cannot replace open files")
+	}
+	for i := range 8 {
+		from, to, locking := i&1 != 0, i&2 != 0, i&4 != 0
+		t.Run(fmt.Sprintf("sparse %v to %v, locking %v", from, to, locking), func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "x")
+			f, err := frame.Create(t.Context(), name, &frame.CreateOptions{Locking: true, NoSync: true, Sparse: from})
+			must(t, err)
+			defer f.Close()
+			b, err := f.Begin(t.Context())
+			must(t, err)
+			defer b.Rollback()
+			must(t, b.Append(t.Context(), small(0)))
+			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+			defer cancel()
+			o := &frame.CreateOptions{Locking: locking, Overwrite: true, NoSync: true, Sparse: to}
+			g, err := frame.Create(ctx, name, o)
+			if err == nil {
+				must(t, g.Close())
+			}
+			if locking != errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("Create: %v", err)
+			}
+			if err := b.Commit(); !locking && !errors.Is(err, frame.ErrChanged) || locking && err != nil {
+				t.Errorf("Commit: %v", err)
+			}
+			g, err = frame.Create(t.Context(), name, o)
+			must(t, err)
+			must(t, g.Close())
+		})
 	}
 }
 
