@@ -29,11 +29,11 @@ Examples:
 func (v *compactCmd) Run(e *env) error {
 	p := e.startProgress(v.progressOption, "bytes", 0)
 	defer p.end()
-	open := frame.Edit
+	open, find := frame.Edit, changePath
 	if v.Count {
-		open = frame.Open
+		open, find = frame.Open, editPath
 	}
-	path, err := editPath(e, v.Path)
+	path, err := find(e, v.Path)
 	if err != nil {
 		return err
 	}

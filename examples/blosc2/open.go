@@ -227,7 +227,7 @@ func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
 
 // editArray opens an array for editing.
 func editArray(e *env, path string) (*ndarray.Array, error) {
-	file, err := editPath(e, path)
+	file, err := changePath(e, path)
 	if err != nil {
 		return nil, err
 	}

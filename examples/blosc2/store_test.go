@@ -243,6 +243,41 @@ func TestEditLeaf(t *testing.T) {
 	}
 }
 
+// TestEditTable edits the leaves of a table in a store, by key and by file, and leaves of a store with a group that only
+// has the name of one in tables.
+func TestEditTable(t *testing.T) {
+	dir := storeOf(t, "s.b2d", "/a")
+	table, group := filepath.Join(dir, "t"), filepath.Join(dir, "_cols")
+	if err := os.CopyFS(table, os.DirFS("../../testdata/tables/t01_int8.b2d")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(group, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	must(t, numbers(6), "create", "-shape", "6", "-dtype", "<i4", group+"/x.b2nd")
+	whole := copyTree(t, "../../testdata/tables/t01_int8.b2d") // the store is the table
+	for _, top := range []string{whole, table} {
+		for _, leaf := range []string{"_cols/c0_int8", "_cols/c0_int8.b2nd", "_valid_rows", "_valid_rows.b2nd"} {
+			before := must(t, "", "table", "-json", top)
+			path := filepath.Join(top, leaf)
+			fails(t, 1, "leaves of a table", "", "set", path, "0", "-value", "0")
+			fails(t, 1, "leaves of a table", "", "resize", path, "3")
+			fails(t, 1, "leaves of a table", "", "vlmeta", path, "set", "a", "1")
+			fails(t, 1, "leaves of a table", "", "compact", path)
+			must(t, "", "compact", "-n", path)
+			if after := must(t, "", "table", "-json", top); after != before {
+				t.Errorf("%s: the table has changed", path)
+			}
+		}
+		fails(t, 1, "leaves of a table", "", "vlmeta", top+"/_meta", "set", "a", "1")
+	}
+	must(t, "", "set", group+"/x", "0", "-value", "7")
+	must(t, "", "set", group+"/x.b2nd", "1", "-value", "8")
+	if got := must(t, "", "slice", "-csv", group+"/x", ":2"); got != "7,8\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestObjects(t *testing.T) {
 	for _, c := range storeFixtures(t) {
 		if c.Values == nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
@@ -149,6 +148,54 @@ func openInStore(e *env, path string, otherwise error) (*source, error) {
 	return s, nil
 }
 
+// changePath is editPath for an edit. It returns an error for a key or a file in a table of a store, because the leaves
+// of a table belong together.
+func changePath(e *env, path string) (string, error) {
+	if path != "-" && !isURL(path) {
+		if err := checkTable(e, path); err != nil {
+			return "", err
+		}
+	}
+	return editPath(e, path)
+}
+
+// checkTable returns an error for a path in a table of a directory store.
+func checkTable(e *env, path string) error {
+	name, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	key := ""
+	for !isPlainDir(name) || !isStore(name) {
+		if filepath.Dir(name) == name {
+			return nil
+		}
+		key = "/" + filepath.Base(name) + key
+		name = filepath.Dir(name)
+	}
+	if key == "" { // the store itself
+		return nil
+	}
+	st, err := newStore(e, name)
+	if err != nil {
+		return err
+	}
+	defer st.close()
+	for above := key; above != ""; {
+		above = above[:strings.LastIndexByte(above, '/')]
+		if st.hasLeaf(e, above+"/_meta") && st.hasLeaf(e, above+"/_valid_rows") {
+			return fmt.Errorf("%s: the leaves of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
+		}
+	}
+	return nil
+}
+
+// hasLeaf reports whether the store has a leaf with a key, which may be damaged.
+func (s *openStore) hasLeaf(e *env, key string) bool {
+	entry, _ := s.Stat(e.ctx, key)
+	return s.Has(key) && entry.Kind != store.KindGroup && entry.Kind != store.KindTable
+}
+
 // editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.
 func editPath(e *env, path string) (string, error) {
 	if path == "-" {
@@ -163,9 +210,6 @@ func editPath(e *env, path string) (string, error) {
 		return path, nil
 	}
 	exists := err == nil
-	if !exists && slices.Contains(strings.Split(key, "/"), "_cols") {
-		return "", fmt.Errorf("%s: the columns of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
-	}
 	for _, ext := range leafExtensions {
 		if file := filepath.FromSlash(key[1:]) + ext; isInDir(name, file) {
 			return filepath.Join(name, file), nil
@@ -227,7 +271,7 @@ func editError(e *env, path string, err error) error {
 
 // openEdit opens a frame for editing. It may be the leaf of a directory store.
 func openEdit(e *env, path string) (*frame.Frame, error) {
-	file, err := editPath(e, path)
+	file, err := changePath(e, path)
 	if err != nil {
 		return nil, err
 	}
