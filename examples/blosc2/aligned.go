@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -98,7 +99,7 @@ func quoted(d meta.DType, item []byte) string {
 	case 'U':
 		return pyQuote([]rune(text), unicode.MaxRune)
 	case 'S':
-		return "b" + pyQuote(latin1([]byte(text)), '~')
+		return "b" + pyQuote(latin1(bytes.TrimRight(item, "\x00")), '~')
 	case 'V', 'O':
 		var hex strings.Builder
 		for _, c := range item {

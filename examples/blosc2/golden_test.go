@@ -158,6 +158,19 @@ func TestLongCSV(t *testing.T) {
 	}
 }
 
+// TestBytesInCSV expects bytes that are not UTF-8 in hexadecimal, so that different items differ.
+func TestBytesInCSV(t *testing.T) {
+	a := t.TempDir() + "/a.b2nd"
+	must(t, "\xff\xfea\x00\xfe\xffé", "create", "-shape", "2,2", "-dtype", "S2", a)
+	if got, want := must(t, "", "slice", "-csv", a, ":"), "fffe,a\nfeff,é\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	must(t, "\xffb\xfe\x00", "create", "-dtype", "[('a', 'S1'), ('b', 'S1', (1,))]", a+"2")
+	if got, want := must(t, "", "slice", "-csv", a+"2", ":"), "a,b\nff,[b]\nfe,[]\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
 // TestUsageNames checks that errors of usage name the argument, and that a wrong axis is reported as one.
 func TestUsageNames(t *testing.T) {
 	a := newArray(t)

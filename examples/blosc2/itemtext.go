@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
@@ -14,7 +16,7 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// itemText returns an item of a dtype as plain text without rounding, for CSV.
+// itemText returns an item of a dtype as plain text without rounding, for CSV. Bytes that are not UTF-8 are hexadecimal.
 func itemText(d meta.DType, b []byte) string {
 	switch {
 	case d.Fields != nil:
@@ -53,7 +55,11 @@ func itemText(d meta.DType, b []byte) string {
 		}
 		return floatText(re, d.Size/2) + sign + floatText(im, d.Size/2) + "j"
 	case 'S':
-		return strings.TrimRight(string(b), "\x00")
+		text := bytes.TrimRight(b, "\x00")
+		if !utf8.Valid(text) {
+			return hex.EncodeToString(text)
+		}
+		return string(text)
 	case 'U':
 		return unicodeText(d, b)
 	case 'M':

@@ -40,8 +40,9 @@ password: use a proxy for both.
   /api/fetch/PATH       a frame, with ranges; with slice_=SEL, a selection as a frame
   /api/chunk/PATH       the stored bytes of chunk nchunk=N
 
-With format=npy or format=json, or the header Accept, a client asks for a form. The paths below /api are those of
-Caterva2 that C2Array of python-blosc2 reads.
+With format=npy or format=json, or the header Accept, a client asks for a form. In JSON, byte strings are text, or
+{"bytes": hexadecimal} if they are not UTF-8. The paths below /api are those of Caterva2 that C2Array of python-blosc2
+reads.
 
 Examples:
   blosc2 serve data

@@ -4,9 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/meta"
 )
@@ -118,7 +120,7 @@ func (j *jsonWriter) nested(shape []int64, d meta.DType, b []byte) {
 }
 
 // item writes an item. Structured items are objects, sub-arrays lists, complex numbers lists of two. Floats that are
-// not finite, text, dates and other items are strings.
+// not finite, text, dates and other items are strings. Byte strings that are not UTF-8 are objects {"bytes": hexadecimal}.
 func (j *jsonWriter) item(d meta.DType, b []byte) {
 	switch {
 	case d.Fields != nil:
@@ -148,6 +150,8 @@ func (j *jsonWriter) item(d meta.DType, b []byte) {
 		j.WriteByte(',')
 		j.float(j.text(part, b[part.Size:]))
 		j.WriteByte(']')
+	case d.Kind == 'S' && !utf8.Valid(bytes.TrimRight(b, "\x00")):
+		fmt.Fprintf(j, `{"bytes":"%x"}`, bytes.TrimRight(b, "\x00"))
 	default:
 		j.str(j.text(d, b))
 	}

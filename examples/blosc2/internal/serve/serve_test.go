@@ -211,6 +211,15 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s: %q, want %q", sel, got, want)
 		}
 	}
+	b, err := ndarray.CreateBytes(t.Context(), filepath.Join(dir, "b.b2nd"), []int64{3}, "|S2", []byte("\xff\xfea\x00\xfe\x00"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.Close()
+	bytesWant := `{"shape":[3],"dtype":"|S2","data":[{"bytes":"fffe"},"a",{"bytes":"fe"}]}`
+	if got := get(t, s, "/b.b2nd?sel=&format=json"); strings.TrimSpace(got) != bytesWant {
+		t.Errorf("%s, want %s", got, bytesWant)
+	}
 	if got := get(t, s, "/a.b2nd?sel=0,0", "Accept", "application/json"); !strings.HasPrefix(got, "{") {
 		t.Errorf("%q", got)
 	}
