@@ -3,9 +3,11 @@ package serve
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"io"
 	"net/http/httptest"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -67,6 +69,44 @@ func TestLeafDecoders(t *testing.T) {
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/x.b2e/a", nil))
 	if w.Code != 200 || !bytes.Equal(w.Body.Bytes(), want.Bytes()) || w.early > 0 {
 		t.Errorf("status %d, %d bytes of %d, %d while the decoder was busy", w.Code, w.Body.Len(), want.Len(), w.early)
+	}
+}
+
+// TestHiddenLeaves lists a store with keys that clients cannot see.
+func TestHiddenLeaves(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	f, err := frame.Create(ctx, "", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, err := store.Create(ctx, filepath.Join(dir, "x.b2e"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"/.a", "/b/.c/d", "/b/e", "/b/.f"} {
+		if err := st.Put(ctx, key, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	c := testConfig()
+	c.Limits.Entries = 2
+	s := newServer(t, dir, c)
+	for _, path := range []string{"/x.b2e/", "/x.b2e/b/"} {
+		var l listing
+		if err := json.Unmarshal([]byte(get(t, s, path+"?format=json")), &l); err != nil || l.Truncated || len(l.Entries) == 0 {
+			t.Errorf("%s: %+v, %v", path, l, err)
+		}
+		for _, e := range l.Entries {
+			if body(t, ask(t, s, "GET", path+e.Name), 200) == "" {
+				t.Errorf("%s%s is empty", path, e.Name)
+			}
+			if strings.Contains("/"+e.Name, "/.") {
+				t.Errorf("%s shows %s", path, e.Name)
+			}
+		}
 	}
 }
 

@@ -156,6 +156,9 @@ func (s *Server) listStore(ctx context.Context, p string, t target) (*listing, e
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
+		if _, ok := cleanPath(e.Key); !ok { // clients cannot see it
+			continue
+		}
 		if len(l.Entries) == s.limits.Entries {
 			l.Truncated = true
 			break
