@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"net/url"
 	pathpkg "path"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,11 @@ func printTree(e *env, path string) error {
 		if err != nil {
 			failed++
 		}
-		key := strings.Trim(strings.TrimPrefix(entry.Key, base), "/")
+		key, ok := strings.CutPrefix(entry.Key, base)
+		if plain, err := url.PathUnescape(base); !ok && err == nil { // of a URL
+			key = strings.TrimPrefix(key, plain)
+		}
+		key = strings.Trim(key, "/")
 		if key == "" { // the only entry, which is no group
 			key = strings.Trim(entry.Key, "/")
 			if key == "" {

@@ -109,6 +109,7 @@ func eachEntry(e *env, path string, see func(store.Entry, error) error) error {
 		return err
 	}
 	defer st.close()
+	key = st.find(key)
 	if entry, err := st.Stat(e.ctx, key); err != nil || entry.Kind != store.KindGroup {
 		if err != nil && !st.Has(key) {
 			return storeError(e, st, path, key, fmt.Errorf("%s: %w", name, err))

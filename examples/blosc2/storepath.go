@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -100,6 +101,17 @@ func newStore(e *env, name string) (*openStore, error) {
 	return &openStore{st, o}, nil
 }
 
+// find returns the key in the store that a key of splitStore means. One in a URL may be escaped.
+func (s *openStore) find(key string) string {
+	if s.remote == nil || s.Has(key) {
+		return key
+	}
+	if plain, err := url.PathUnescape(key); err == nil && s.Has(plain) {
+		return plain
+	}
+	return key
+}
+
 // close closes the store.
 func (s *openStore) close() {
 	s.Close()
@@ -126,6 +138,7 @@ func openInStore(e *env, path string, otherwise error) (*source, error) {
 		defer st.close()
 		return nil, storeError(e, st, path, key, otherwise)
 	}
+	key = st.find(key)
 	s := &source{path: path, store: st}
 	if s.frame, err = st.Frame(e.ctx, key); err != nil {
 		defer st.close()

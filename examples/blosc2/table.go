@@ -69,6 +69,7 @@ func (v *tableCmd) Run(e *env) error {
 		return err
 	}
 	defer st.close()
+	key = st.find(key)
 	t, err := table.Open(e.ctx, st.Store, key)
 	if err != nil {
 		return storeError(e, st, v.Path, key, fmt.Errorf("%s: %w", name, err))

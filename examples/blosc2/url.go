@@ -104,7 +104,7 @@ func (r remoteReader) ReadAt(p []byte, off int64) (int, error) {
 }
 
 // splitURL splits the URL STORE/KEY of a leaf, or the URL of a store, whose key is "/". It reports whether the path has
-// an element with the extension of a store. A URL with a query is that of one file.
+// an element with the extension of a store. A URL with a query is that of one file. The key may be escaped: see find.
 func splitURL(address string) (name, key string, ok bool) {
 	scheme, path, _ := strings.Cut(address, "://")
 	if strings.ContainsAny(path, "?#") {

@@ -147,6 +147,24 @@ func TestURLStore(t *testing.T) {
 	}
 }
 
+// TestEscapedKeys reads leaves with keys that are escaped in their URL, as blosc2 serve writes them.
+func TestEscapedKeys(t *testing.T) {
+	file := storeOf(t, "s.b2e", "/a b/c?d", "/a b/x", "/e%20f", "/e f/x", "/é")
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(file))))
+	defer server.Close()
+	address := server.URL + "/s.b2e"
+	for escaped, key := range map[string]string{"/a%20b/c%3Fd": "/a b/c?d", "/e%20f": "/e%20f", "/e%2520f": "/e%20f", "/%C3%A9": "/é", "/a b/x": "/a b/x"} {
+		if got := must(t, "", "ls", "-json", address+escaped); !strings.Contains(got, `"`+key+`"`) {
+			t.Errorf("%s: %s", escaped, got)
+		}
+		must(t, "", "verify", address+escaped)
+	}
+	if got := must(t, "", "info", "-tree", address+"/a%20b"); !strings.Contains(got, "── c?d  ") || strings.Contains(got, "a b") {
+		t.Errorf("%s", got)
+	}
+	fails(t, 1, "/a%20b/none", "", "verify", address+"/a%20b/none")
+}
+
 // TestSplitURL splits URLs of stores from keys.
 func TestSplitURL(t *testing.T) {
 	for _, c := range []struct{ url, name, key string }{

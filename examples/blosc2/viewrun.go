@@ -111,7 +111,7 @@ func storeEntries(e *env, path string) ([]view.Entry, error) {
 			return nil, err
 		}
 		defer st.close()
-		if entry, err := st.Stat(e.ctx, key); err == nil && entry.Kind != store.KindGroup {
+		if entry, err := st.Stat(e.ctx, st.find(key)); err == nil && entry.Kind != store.KindGroup {
 			return nil, nil
 		}
 	}
