@@ -25,9 +25,9 @@ func alignedTexts(d meta.DType, b []byte) []string {
 	case d.Elem != nil && d.Elem.Size > 0:
 		elements := alignedTexts(*d.Elem, b)
 		out := make([]string, n)
-		per := d.Size / d.Elem.Size
+		per := len(elements) / n
 		for i := range out {
-			out[i] = "[" + strings.Join(elements[i*per:(i+1)*per], " ") + "]"
+			out[i] = nestedText(d.Shape, elements[i*per:(i+1)*per])
 		}
 		return out
 	case d.Kind == 'f' && d.Size <= 8:
@@ -82,8 +82,62 @@ func joinFields(d meta.DType, b []byte, n int) []string {
 			parts[k] = columns[k][i]
 		}
 		out[i] = "(" + strings.Join(parts, ", ") + ")"
+		if len(parts) == 1 {
+			out[i] = "(" + parts[0] + ",)"
+		}
 	}
 	return out
+}
+
+// nestedText returns the elements of a sub-array of a shape.
+func nestedText(shape []int, elements []string) string {
+	if len(shape) > 1 {
+		per := len(elements) / shape[0]
+		rows := make([]string, shape[0])
+		for i := range rows {
+			rows[i] = nestedText(shape[1:], elements[i*per:(i+1)*per])
+		}
+		elements = rows
+	}
+	return "[" + strings.Join(elements, ", ") + "]"
+}
+
+// timeUnits are NumPy's names of the units of timedeltas.
+var timeUnits = map[string]string{
+	"": "generic time units", "Y": "years", "M": "months", "W": "weeks", "D": "days", "h": "hours", "m": "minutes", "s": "seconds",
+	"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "ps": "picoseconds", "fs": "femtoseconds", "as": "attoseconds",
+}
+
+// scalarText returns a single item as NumPy's str does: a number in the shortest text that is exact, text without quotes.
+func scalarText(d meta.DType, item []byte) string {
+	switch {
+	case d.Fields != nil || d.Elem != nil || d.Kind == 'S' || d.Kind == 'V' || d.Kind == 'O':
+		if texts := alignedTexts(d, item); texts != nil {
+			return texts[0]
+		}
+	case d.Kind == 'c' && d.Size <= 16:
+		return complexText(d, item)
+	case d.Kind == 'm':
+		n := signedInt(d, item)
+		count := int64(max(d.Count, 1))
+		if n != math.MinInt64 && n <= math.MaxInt64/count && n >= math.MinInt64/count {
+			return strconv.FormatInt(n*count, 10) + " " + timeUnits[d.Unit]
+		}
+	}
+	return itemText(d, item)
+}
+
+// complexText returns a complex number as Python prints it.
+func complexText(d meta.DType, item []byte) string {
+	re, im := complexParts(d, item)
+	text := strings.TrimSuffix(floatText(im, d.Size/2), ".0") + "j"
+	if re == 0 && !math.Signbit(re) {
+		return text
+	}
+	if math.IsNaN(im) || !math.Signbit(im) {
+		text = "+" + text
+	}
+	return "(" + strings.TrimSuffix(floatText(re, d.Size/2), ".0") + text + ")"
 }
 
 // quoted returns an item as NumPy prints it: text in quotes.
@@ -103,7 +157,7 @@ func quoted(d meta.DType, item []byte) string {
 	case 'V', 'O':
 		var hex strings.Builder
 		for _, c := range item {
-			fmt.Fprintf(&hex, `\x%02x`, c)
+			fmt.Fprintf(&hex, `\x%02X`, c)
 		}
 		return "b'" + hex.String() + "'"
 	}

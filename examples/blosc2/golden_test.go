@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/binary"
 	"flag"
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -122,6 +124,28 @@ func TestNumPyItems(t *testing.T) {
 		out := t.TempDir() + "/a"
 		must(t, c.items, "create", "-dtype", c.dtype, out)
 		if got := must(t, "", "slice", "-text", out, ":"); got != c.want+"\n" {
+			t.Errorf("%s: %q, want %q", c.dtype, got, c.want)
+		}
+	}
+}
+
+// TestNumPyScalars compares texts of single items, and of structured items, with those that str of NumPy 1.24 returns.
+func TestNumPyScalars(t *testing.T) {
+	word := func(x uint64) string { return string(binary.LittleEndian.AppendUint64(nil, x)) }
+	float := func(x float64) string { return word(math.Float64bits(x)) }
+	for _, c := range []struct{ dtype, item, want string }{
+		{"<f8", float(123456789.125), "123456789.125"}, {"<f8", float(1e300), "1e+300"}, {"<f8", word(0x3fd3333333333334), "0.30000000000000004"},
+		{"<f8", float(2), "2.0"}, {"<f8", float(math.Inf(-1)), "-inf"}, {"<f2", "\xff\x7b", "65500.0"}, {"<f4", "\xac\xc5'7", "1e-05"},
+		{"<c16", float(1.5) + float(-2), "(1.5-2j)"}, {"<c16", float(0) + float(1e16), "1e+16j"}, {"<c16", float(math.Copysign(0, -1)) + float(1), "(-0+1j)"},
+		{"<c16", float(1) + float(math.NaN()), "(1+nanj)"}, {"?", "\x01", "True"}, {"S3", "a'b", `b"a'b"`}, {"<U2", "'\x00\x00\x00b\x00\x00\x00", "'b"},
+		{"<M8[D]", word(1), "1970-01-02"}, {"<M8[s]", word(1 << 63), "NaT"}, {"<m8[h]", word(3), "3 hours"}, {"<m8[10s]", word(3), "30 seconds"},
+		{"<m8[s]", word(1 << 63), "NaT"}, {"V2", "a\xff", `b'\x61\xFF'`},
+		{"[('a', '<f8'), ('b', 'i1', (2, 2)), ('c', 'S1')]", float(123456789.125) + "\x00\x01\x02\xffx", `(1.23456789e+08, [[ 0,  1], [ 2, -1]], b'x')`},
+		{"[('a', '<f8', (2,))]", float(1) + float(2.5), "([1. , 2.5],)"}, {"[('a', 'V1')]", "\xfe", `(b'\xFE',)`},
+	} {
+		out := t.TempDir() + "/a"
+		must(t, c.item, "create", "-dtype", c.dtype, out)
+		if got := must(t, "", "slice", "-text", out, "0"); got != c.want+"\n" {
 			t.Errorf("%s: %q, want %q", c.dtype, got, c.want)
 		}
 	}

@@ -42,10 +42,12 @@ func printArray(e *env, a *ndarray.Array, sel []ndarray.Index) error {
 	if err := readEdges(e, r, p.shape, data, d.Size); err != nil {
 		return err
 	}
-	p.texts = alignedTexts(d, data)
+	if len(shape) > 0 {
+		p.texts = alignedTexts(d, data)
+	}
 	switch {
 	case len(shape) == 0:
-		fmt.Fprintln(e.out, strings.TrimSpace(p.texts[0]))
+		fmt.Fprintln(e.out, scalarText(d, data))
 	case r.Size() == 0:
 		fmt.Fprintf(e.out, "[] # shape %s\n", pyTuple(shape))
 	default:
