@@ -45,7 +45,8 @@ func (v version) strong() bool { return strings.HasPrefix(v.ETag, `"`) }
 // named reports whether the version can be told apart from others: by a strong ETag, or by Last-Modified.
 func (v version) named() bool { return v.strong() || v.Modified != "" }
 
-// same reports whether two answers are about the same version. A strong ETag decides alone.
+// same reports whether two answers are about the same version. A strong ETag decides alone. Otherwise weak ETags are
+// compared, too: they notice a second change within the second of Last-Modified.
 func (v version) same(w version) bool {
 	if v.strong() {
 		return v.ETag == w.ETag
@@ -64,9 +65,11 @@ func (v version) settled(h http.Header) bool {
 	return err == nil && dateErr == nil && date.Sub(modified) > time.Second
 }
 
-// condition asks the server to answer only if the object has this version.
+// condition asks the server to answer only if the object has this version. An ETag with a space is not valid, and
+// servers may never match it. Then the answers are compared only here.
 func (v version) condition(h http.Header) {
 	switch {
+	case v.strong() && strings.Contains(v.ETag, " "):
 	case v.strong():
 		h.Set("If-Match", v.ETag)
 	case v.Modified != "":
@@ -86,17 +89,21 @@ func (v version) String() string {
 func (id identity) check(other identity) error {
 	switch {
 	case !id.same(other.version):
-		return fmt.Errorf("version %s, opened as %s: %w", quoted(other.version), quoted(id.version), errReplaced)
+		tags := id.ETag != other.ETag
+		return fmt.Errorf("version %s, opened as %s: %w", other.shown(tags), id.shown(tags), errReplaced)
 	case id.Size != other.Size:
 		return fmt.Errorf("%d bytes, opened with %d: %w", other.Size, id.Size, errReplaced)
 	}
 	return nil
 }
 
-// quoted returns a version for a message.
-func quoted(v version) string {
-	if s := v.String(); s != "" {
-		return s
+// shown returns a version for a message. With tags, it is a weak ETag, too, because the ETags differ.
+func (v version) shown(tags bool) string {
+	switch {
+	case tags && v.ETag != "":
+		return v.ETag
+	case v.String() != "":
+		return v.String()
 	}
 	return "unknown"
 }

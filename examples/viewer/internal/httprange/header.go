@@ -26,7 +26,8 @@ func versionOf(resp *Response) version {
 // strong reports whether equal ETags mean equal bytes.
 func (v version) strong() bool { return strings.HasPrefix(v.etag, `"`) }
 
-// same reports whether two answers are about the same version. A strong ETag decides alone.
+// same reports whether two answers are about the same version. A strong ETag decides alone. Otherwise weak ETags are
+// compared, too: they notice a second change within the second of Last-Modified.
 func (v version) same(w version) bool {
 	if v.strong() {
 		return v.etag == w.etag
@@ -34,19 +35,22 @@ func (v version) same(w version) bool {
 	return v == w
 }
 
-// condition asks the server to answer only if the object has this version.
+// condition asks the server to answer only if the object has this version. An ETag with a space is not valid, and
+// servers may never match it. Then the answers are compared only here.
 func (v version) condition(header map[string]string) {
-	if v.strong() {
+	switch {
+	case v.strong() && strings.Contains(v.etag, " "):
+	case v.strong():
 		header["If-Match"] = v.etag
-	} else if v.modified != "" {
+	case v.modified != "":
 		header["If-Unmodified-Since"] = v.modified
 	}
 }
 
-// String returns the ETag, or the time of the last change.
-func (v version) String() string {
+// shown returns a version for a message. With tags, it is a weak ETag, too, because the ETags differ.
+func (v version) shown(tags bool) string {
 	switch {
-	case v.strong():
+	case v.strong() || tags && v.etag != "":
 		return v.etag
 	case v.modified != "":
 		return v.modified

@@ -152,7 +152,8 @@ func (r *Resource) once(ctx context.Context, off, n int64) ([]byte, error) {
 // check returns frame.ErrChanged if an answer is about another version. size is -1 if it is not known.
 func (r *Resource) check(resp *Response, size int64) error {
 	if v := versionOf(resp); !r.version.same(v) {
-		return fmt.Errorf("version %s, opened as %s: %w", v, r.version, frame.ErrChanged)
+		tags := v.etag != r.version.etag
+		return fmt.Errorf("version %s, opened as %s: %w", v.shown(tags), r.version.shown(tags), frame.ErrChanged)
 	}
 	if size >= 0 && size != r.size {
 		return fmt.Errorf("%d bytes, opened with %d: %w", size, r.size, frame.ErrChanged)

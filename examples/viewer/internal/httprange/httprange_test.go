@@ -118,6 +118,17 @@ func TestWeak(t *testing.T) {
 	if _, err := r.Get(t.Context(), 100_000, 10); err != nil {
 		t.Error(err)
 	}
+	etag = `W/"2"`
+	if _, err := r.Get(t.Context(), 100_000, 10); !errors.Is(err, frame.ErrChanged) || !strings.Contains(err.Error(), `W/"2", opened as W/"1"`) {
+		t.Errorf("%v, want ErrChanged", err)
+	}
+	etag, modified, d.conditions = `"1 a"`, time.Time{}, true
+	r = open(t, d)
+	if _, err := r.Get(t.Context(), 100_000, 10); err != nil {
+		t.Error(err)
+	}
+	etag, modified, d.conditions = `W/"1"`, time.Unix(1e9, 0), false
+	r = open(t, d)
 	modified = modified.Add(time.Hour)
 	if _, err := r.Get(t.Context(), 100_000, 10); !errors.Is(err, frame.ErrChanged) {
 		t.Errorf("%v, want ErrChanged", err)
