@@ -49,7 +49,7 @@ func (plotCmd) Help() string {
 	return `
 Draws a PNG or SVG picture of an array or its selection SEL, in OUT or for "-" on standard output: a heat map with a
 color bar, a line, or a histogram. Row 0 of a heat map is at the top. If a plane has more rows or columns than the
-picture has pixels, it draws every second, third and so on. NaNs are gaps in a line.
+picture has pixels, it draws every second, third and so on. NaNs are gaps in a line. Booleans have no histogram.
 
 Examples:
   blosc2 plot a.b2nd plane.png '0, ...'

@@ -120,6 +120,17 @@ func TestPlotKinds(t *testing.T) {
 	fails(t, 2, "exclude each other", "", "plot", "-range", "0,1", "-percentile", "1,2", level, dir+"/x.png")
 }
 
+// TestPlotBooleans draws booleans, which have no histogram.
+func TestPlotBooleans(t *testing.T) {
+	a := t.TempDir() + "/a.b2nd"
+	must(t, "\x00\x01\x01", "create", "-dtype", "?", a)
+	must(t, "", "plot", a, "-")
+	fails(t, 1, a+": items of dtype |b1 have no histogram", "", "plot", "-kind", "histogram", a, "-")
+	if got := must(t, "", "stats", a); strings.Contains(got, "histogram") {
+		t.Errorf("%s", got)
+	}
+}
+
 // TestPlotLimits compares percentiles with numpy.percentile.
 func TestPlotLimits(t *testing.T) {
 	values := []float64{4, math.NaN(), 1, 3, 2, 5, math.Inf(1)}

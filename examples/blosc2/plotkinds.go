@@ -197,6 +197,9 @@ func (v *plotCmd) linePoints(e *env, r ndarray.Reader) (parts []plotter.XYs, low
 
 // histogram draws the numbers of items in bins of equal width.
 func (v *plotCmd) histogram(e *env, p *plot.Plot, r ndarray.Reader) error {
+	if r.DType().Kind == 'b' {
+		return fmt.Errorf("%s: items of dtype %s have no histogram: %w", v.Path, r.DType(), ndarray.ErrType)
+	}
 	low, high, err := v.wholeLimits(e, r)
 	if err != nil {
 		return err

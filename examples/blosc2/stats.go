@@ -27,7 +27,7 @@ func (statsCmd) Help() string {
 	return `
 Prints the minimum, maximum, mean and standard deviation of an array or of the selection SEL, how many items are NaN
 (or NaT) and zero, and a histogram. NaNs are not counted otherwise. It reads the items several times, a few chunks at a
-time. Dates and timedeltas have only a minimum and a maximum.
+time. Dates and timedeltas have only a minimum and a maximum. Booleans have no histogram.
 
 Examples:
   blosc2 stats a.b2nd
