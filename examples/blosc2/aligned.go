@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -213,14 +215,14 @@ func alignRight(texts []string) []string { return align(texts, false) }
 // padRight pads texts with spaces at the end.
 func padRight(texts []string) []string { return align(texts, true) }
 
-// align pads texts to the same number of characters.
+// align pads texts to the same width.
 func align(texts []string, left bool) []string {
 	width := 0
 	for _, s := range texts {
-		width = max(width, len([]rune(s)))
+		width = max(width, ansi.StringWidth(s))
 	}
 	for i, s := range texts {
-		pad := strings.Repeat(" ", width-len([]rune(s)))
+		pad := strings.Repeat(" ", width-ansi.StringWidth(s))
 		if left {
 			texts[i] = s + pad
 		} else {

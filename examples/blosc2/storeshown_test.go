@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/frame/store/table"
@@ -152,6 +154,23 @@ func TestTableNamesFile(t *testing.T) {
 	}
 	for _, form := range []string{"-csv", "-json"} {
 		fails(t, 1, "blosc2 table: "+path+": ", "", "table", form, path)
+	}
+}
+
+// TestWideCharacters expects that the columns of a table are aligned after wide characters.
+func TestWideCharacters(t *testing.T) {
+	b := tabletest.New(t, `{"name": "s", "kind": "vlstring"}, {"name": "t", "kind": "vlstring"}`, tabletest.AllLive(3))
+	b.Items("_cols/s", []any{"日本語", "abc", strings.Repeat("語", 50)})
+	b.Items("_cols/t", []any{"x", "x", "x"})
+	text := must(t, "", "table", "-text", b.Dir)
+	var at []int
+	for line := range strings.Lines(text) {
+		if before, _, ok := strings.Cut(line, "  x\n"); ok {
+			at = append(at, ansi.StringWidth(before))
+		}
+	}
+	if len(at) != 3 || slices.Max(at) != slices.Min(at) {
+		t.Errorf("columns %d:\n%s", at, text)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/goblosc/blosc2/frame/store/table"
 )
 
@@ -11,7 +13,7 @@ import (
 const (
 	fullRows  = 60 // largest table that is printed completely
 	edgeRows  = 5  // rows at each end of other tables
-	cellWidth = 40 // characters of a value
+	cellWidth = 40 // columns of a value
 )
 
 // tableText prints a table in columns, as many as fit the terminal. It reads only the rows and columns that it prints.
@@ -98,19 +100,15 @@ func columnText(e *env, t *table.Table, info table.ColumnInfo, edge int64) ([]st
 	return cells, err
 }
 
-// shortened returns a text of at most cellWidth characters without control characters.
+// shortened returns a text of at most cellWidth columns without control characters.
 func shortened(text string) string {
-	r := []rune(visible(strings.ToValidUTF8(text, "\uFFFD")))
-	if len(r) <= cellWidth {
-		return string(r)
-	}
-	return string(r[:cellWidth-1]) + "…"
+	return ansi.Truncate(visible(strings.ToValidUTF8(text, "\uFFFD")), cellWidth, "…")
 }
 
-// textWidth returns the number of characters of the longest text.
+// textWidth returns the width of the longest text.
 func textWidth(texts []string) (n int) {
 	for _, s := range texts {
-		n = max(n, len([]rune(s)))
+		n = max(n, ansi.StringWidth(s))
 	}
 	return n
 }

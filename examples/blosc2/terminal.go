@@ -6,6 +6,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // Escape sequences of colors.
@@ -99,13 +101,13 @@ func (e *env) printTable(rows [][]string, numbers string) {
 	widths := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for k, cell := range row {
-			widths[k] = max(widths[k], len([]rune(cell)))
+			widths[k] = max(widths[k], ansi.StringWidth(cell))
 		}
 	}
 	for i, row := range rows {
 		var line strings.Builder
 		for k, cell := range row {
-			pad := strings.Repeat(" ", widths[k]-len([]rune(cell)))
+			pad := strings.Repeat(" ", widths[k]-ansi.StringWidth(cell))
 			if i == 0 {
 				cell = e.paint(bold, cell)
 			}
