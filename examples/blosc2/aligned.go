@@ -110,7 +110,8 @@ var timeUnits = map[string]string{
 	"ms": "milliseconds", "us": "microseconds", "ns": "nanoseconds", "ps": "picoseconds", "fs": "femtoseconds", "as": "attoseconds",
 }
 
-// scalarText returns a single item as NumPy's str does: a number in the shortest text that is exact, text without quotes.
+// scalarText returns a single item as NumPy's str does: a number in the shortest text that is exact, and text without
+// quotes.
 func scalarText(d meta.DType, item []byte) string {
 	switch {
 	case d.Fields != nil || d.Elem != nil || d.Kind == 'S' || d.Kind == 'V' || d.Kind == 'O':

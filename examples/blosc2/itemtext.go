@@ -16,7 +16,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// itemText returns an item of a dtype as plain text without rounding, for CSV. Bytes that are not UTF-8 are hexadecimal.
+// itemText returns an item of a dtype as plain text without rounding, for CSV. Bytes that are not UTF-8 are
+// hexadecimal.
 func itemText(d meta.DType, b []byte) string {
 	switch {
 	case d.Fields != nil:

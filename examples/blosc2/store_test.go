@@ -243,8 +243,7 @@ func TestEditLeaf(t *testing.T) {
 	}
 }
 
-// TestEditTable edits the leaves of a table in a store, by key and by file, and leaves of a store with a group that only
-// has the name of one in tables.
+// TestEditTable edits the leaves of a table in a store, by key and by file. A group _cols alone makes no table.
 func TestEditTable(t *testing.T) {
 	dir := storeOf(t, "s.b2d", "/a")
 	table, group := filepath.Join(dir, "t"), filepath.Join(dir, "_cols")

@@ -47,7 +47,8 @@
 // An Object reads one version of the object on the server. A strong ETag names the version, or else Last-Modified.
 // Every request asks for that version, and every answer is compared with it. If the object was replaced, reads return
 // ErrChanged from then on. With Last-Modified, a second change within the same second is not noticed, unless there is a
-// weak ETag: another one counts as another version. An ETag with a space is compared, but not sent. Refresh asks whether the object has changed, and so does Refresh of its frame or array. In a directory, each file has a version of
+// weak ETag: another one counts as another version. An ETag with a space is compared, but not sent. Refresh asks
+// whether the object has changed, and so does Refresh of its frame or array. In a directory, each file has a version of
 // its own: see Dir.
 //
 // Answers that do not hold exactly the bytes asked for are errors, and so are encoded contents. If a server ignores

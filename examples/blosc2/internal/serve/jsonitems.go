@@ -120,7 +120,8 @@ func (j *jsonWriter) nested(shape []int64, d meta.DType, b []byte) {
 }
 
 // item writes an item. Structured items are objects, sub-arrays lists, complex numbers lists of two. Floats that are
-// not finite, text, dates and other items are strings. Byte strings that are not UTF-8 are objects {"bytes": hexadecimal}.
+// not finite, text, dates and other items are strings. Byte strings that are not UTF-8 are objects
+// {"bytes": hexadecimal}.
 func (j *jsonWriter) item(d meta.DType, b []byte) {
 	switch {
 	case d.Fields != nil:
