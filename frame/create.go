@@ -113,14 +113,8 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 	return nil
 }
 
-// oldFrame is the lock of a frame that a new one will replace.
-type oldFrame struct {
-	lock *storage.Lock
-	root storage.Root // of a sparse frame
-}
-
 // lockOld keeps other processes from editing the frame that f will replace: a commit to it would be lost. The lock is a
-// shared one, because reads may go on. Nobody uses the lock if there is no lock file, or if it is no regular file. If
+// shared one, because reads may go on. The lock is not in use if there is no lock file, or if it is no regular file. If
 // both frames are contiguous, f takes the same lock for editing instead.
 func (f *Frame) lockOld(ctx context.Context) error {
 	for try := 1; ; try++ {

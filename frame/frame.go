@@ -47,6 +47,12 @@ type Frame struct {
 	tuner     *tuner                       // chooses the parameters of new chunks; nil without a goal
 }
 
+// oldFrame is the lock of a frame that a new one will replace.
+type oldFrame struct {
+	lock *storage.Lock
+	root storage.Root // of a sparse frame
+}
+
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {
 	f := &Frame{
 		path: path, name: path, opts: opts, sys: storage.At(sys, path), mu: newGate(),

@@ -63,8 +63,8 @@ func readFrom(src io.Reader, piece int) func(f *collector) error {
 }
 
 // FromSeq creates an array from the items of seq, in C order. It takes exactly as many items as the array has. It
-// returns ErrShape if seq ends early, and ErrType for strings without a length: set CreateOptions.DType, such as <U20. It
-// uses memory like FromReader. See Create.
+// returns ErrShape if seq ends early, and ErrType for strings without a length: set CreateOptions.DType, such as <U20.
+// It uses memory like FromReader. See Create.
 func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Seq[T], o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, e, err := newTypedLayout[T](ctx, name, shape, o)
