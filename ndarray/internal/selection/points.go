@@ -10,9 +10,11 @@ import (
 // listed is an item of a list. key is its location in the array, and at is its position in the list.
 type listed struct{ key, at int64 }
 
-// endedAt returns the error of ctx at every 16384th item, so that a plan of many items ends soon after ctx.
+// endedAt returns the error of ctx at every 16384th item, so that a plan of many items ends soon after ctx. It does
+// nothing for lists that are shorter.
 func endedAt(ctx context.Context, i int) error {
-	if i%(1<<14) != 0 {
+	const each = 1 << 14
+	if i%each != each-1 {
 		return nil
 	}
 	return ctx.Err()
