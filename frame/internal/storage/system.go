@@ -67,9 +67,10 @@ func OS() System { return osSystem{} }
 type osSystem struct{ wd string }
 
 // At returns the system for a frame with a name: if the name is relative, it continues to count from the present
-// working directory after the process has changed to another one. Errors have the relative name.
+// working directory after the process has changed to another one. Errors have the relative name. On js it returns sys,
+// so that pages in a browser, which have no directories, do not contain the code.
 func At(sys System, name string) System {
-	if _, ok := sys.(osSystem); !ok || name == "" || filepath.IsAbs(name) {
+	if _, ok := sys.(osSystem); runtime.GOOS == "js" || !ok || name == "" || filepath.IsAbs(name) {
 		return sys
 	}
 	wd, err := filepath.Abs(".")
@@ -89,7 +90,8 @@ func (s osSystem) path(name string) string {
 	switch {
 	case s.wd == "" || name == "" || filepath.IsAbs(name):
 		return name
-	case filepath.VolumeName(name) != "" || os.IsPathSeparator(name[0]): // a part of an absolute name
+	case runtime.GOOS == "windows" && (filepath.VolumeName(name) != "" || os.IsPathSeparator(name[0])):
+		// It is a part of an absolute name.
 		if abs, err := filepath.Abs(name); err == nil {
 			return abs
 		}
