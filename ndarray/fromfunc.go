@@ -131,7 +131,8 @@ func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 // box of r: in holds the items of r, and f sets the items of out, in the same order. Map calls f as FromFunc does. It
 // takes the partition and compression that o leaves out from r, as CreateOptions describes, but no metalayers or
 // attributes. With other blocks, Map decodes a block of r several times if it overlaps several blocks of the new array.
-// The error wraps ErrType, also for strings U without a length, or is an error of f, of Create or of reading.
+// Like FromFunc, Map returns ErrType for new strings without a length. The error wraps ErrType, or is an error of f, of
+// Create or of reading.
 func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, in Tile[T]) error, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
