@@ -33,8 +33,8 @@ func (s *Blocks) plain(l *Layout, k int) ([]byte, error) {
 
 // builder makes a chunk: its header, the positions of its blocks, its dictionary and its blocks.
 //
-// As long as no block is shorter than its content, the chunk will probably be stored as a whole. So if the content is
-// in memory, the leading blocks that do not compress are copied at the end, if at all.
+// As long as no stream of a block compresses, the chunk will probably be stored as a whole. So if the content is in
+// memory, the leading blocks that do not compress are filtered again and copied at the end, if at all.
 type builder struct {
 	l         *Layout
 	workers   []*Worker
@@ -104,7 +104,9 @@ func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	if err != nil {
 		return b.dst, Header{}, err
 	}
-	b.copyPostponed()
+	if err := b.copyPostponed(); err != nil {
+		return b.dst, Header{}, err
+	}
 	h := b.end()
 	return b.dst, h, nil
 }
@@ -139,14 +141,15 @@ func (b *builder) encode(k int) error {
 	if err != nil {
 		return err
 	}
-	out, stored, err := w.encodeOrKeep(b.dst, b.l, k, src, b.ref, b.room())
+	at := len(b.dst)
+	out, kept, err := w.encodeOrKeep(b.dst, b.l, k, src, b.ref, b.room())
 	if err != nil {
-		b.dst = out[:len(b.dst)]
+		b.dst = out[:at]
 		return err
 	}
 	b.addBlock(k, out)
-	if stored && (b.from.Plain != nil || !b.postpone(k)) {
-		filters.Copy(out[len(out)-len(src):], src)
+	if kept != nil && (b.from.Plain != nil || !b.postpone(k)) {
+		b.l.putStored(out[at:], kept)
 	}
 	return nil
 }
@@ -184,18 +187,32 @@ func (b *builder) postpone(k int) bool {
 	return true
 }
 
+// putFiltered filters block k, which does not compress, and writes it to dst.
+func (b *builder) putFiltered(dst []byte, w *Worker, k int) error {
+	src, err := b.from.plain(b.l, k)
+	if err != nil {
+		return err
+	}
+	filtered, err := w.filtered(b.l, src, w.layoutBlock(b.l, k, b.ref))
+	if err == nil {
+		b.l.putStored(dst, filtered)
+	}
+	return err
+}
+
 // copyPostponed copies the blocks that were postponed.
-func (b *builder) copyPostponed() {
+func (b *builder) copyPostponed() error {
 	if b.postponed == 0 {
-		return
+		return nil
 	}
 	workers, size := shareCopy(b.workers, b.postponed*b.l.blockSize)
 	blocks := max(1, size/b.l.blockSize) // blocks per copy
-	_ = each(workers, (b.postponed+blocks-1)/blocks, func(_ *Worker, i int) error {
+	return each(workers, (b.postponed+blocks-1)/blocks, func(w *Worker, i int) error {
 		for k := i * blocks; k < min((i+1)*blocks, b.postponed); k++ {
 			at := int(binary.LittleEndian.Uint32(b.dst[b.starts+4*k:]))
-			src, _ := b.from.plain(b.l, k)
-			filters.Copy(b.dst[b.start+at+4:], src)
+			if err := b.putFiltered(b.dst[b.start+at:], w, k); err != nil {
+				return err
+			}
 		}
 		return nil
 	})

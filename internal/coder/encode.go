@@ -1,6 +1,8 @@
 package coder
 
 import (
+	"encoding/binary"
+
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
@@ -11,51 +13,69 @@ const unlimited = 1<<31 - 1
 // change. ref is the result of Reference for block 0, if l.NeedsReference. Blocks may be encoded in any order. Errors
 // are ErrParam or errors.ErrUnsupported, or those of user filters.
 func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]byte, error) {
-	dst, stored, err := w.encodeOrKeep(dst, l, k, src, ref, unlimited)
-	if stored {
-		filters.Copy(dst[len(dst)-len(src):], src)
+	at := len(dst)
+	dst, kept, err := w.encodeOrKeep(dst, l, k, src, ref, unlimited)
+	if kept != nil {
+		l.putStored(dst[at:], kept)
 	}
 	return dst, err
 }
 
 // encodeOrKeep appends the streams of block k, and returns errNoRoom if they take more than room bytes. It does not
-// copy a block that is stored unchanged, as one stream without filters. Then it returns true, and the end of dst has
-// space for src.
-func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) ([]byte, bool, error) {
+// copy a block without a stream that compresses: it returns the filtered block too, and the caller writes it to the end
+// of dst with putStored. The filtered block is src or valid until the worker's next block.
+func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) (_, kept []byte, _ error) {
 	filtered, err := w.filtered(l, src, w.layoutBlock(l, k, ref))
 	if err != nil {
-		return dst, false, err
+		return dst, nil, err
 	}
-	if l.h.streams(len(src)) != 1 || &filtered[0] != &src[0] {
-		dst, err = w.encodeStreams(dst, l, filtered, room)
-		return dst, false, err
-	}
-	enc, err := w.encoder(l)
-	if err != nil {
-		return dst, false, err
-	}
-	return encodeStream(dst, src, enc, room)
+	return w.encodeStreams(dst, l, filtered, room)
 }
 
-// encodeStreams appends the streams of a filtered block.
-func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int) ([]byte, error) {
+// encodeStreams does what encodeOrKeep says with a filtered block.
+func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int) (_, kept []byte, _ error) {
 	enc, err := w.encoder(l)
 	if err != nil {
-		return dst, err
+		return dst, nil, err
 	}
 	streams := l.h.streams(len(filtered))
 	n := len(filtered) / streams
-	start := len(dst)
+	start, leading := len(dst), 0 // leading streams that are stored and not copied yet
 	for j := range streams {
 		src, stored := filtered[j*n:(j+1)*n], false
 		if dst, stored, err = encodeStream(dst, src, enc, room-(len(dst)-start)); err != nil {
-			return dst, err
+			return dst, nil, err
 		}
-		if stored {
+		switch {
+		case stored && leading == j:
+			leading++
+		case stored:
 			filters.Copy(dst[len(dst)-n:], src)
+		case leading == j && j > 0:
+			putStored(dst[start:], filtered[:j*n], n)
 		}
 	}
-	return dst, nil
+	if leading == streams {
+		return dst, filtered, nil
+	}
+	return dst, nil, nil
+}
+
+// storedLen returns the length of a block of n bytes that does not compress, as all its streams.
+func (l *Layout) storedLen(n int) int { return n + 4*l.h.streams(n) }
+
+// putStored writes a filtered block that does not compress to dst, as all its streams.
+func (l *Layout) putStored(dst, filtered []byte) {
+	putStored(dst, filtered, len(filtered)/l.h.streams(len(filtered)))
+}
+
+// putStored writes streams of n bytes to dst, each with its length.
+func putStored(dst, streams []byte, n int) {
+	for ; len(streams) > 0; streams = streams[n:] {
+		binary.LittleEndian.PutUint32(dst, uint32(n))
+		filters.Copy(dst[4:], streams[:n])
+		dst = dst[4+n:]
+	}
 }
 
 // layoutBlock returns the description of block k of a chunk to be encoded. It is valid until the worker's next block.

@@ -1,7 +1,6 @@
 package coder
 
 import (
-	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -20,15 +19,15 @@ type parallelBuilder struct {
 	noRoom    error // errNoRoom if block next does not fit
 }
 
-// encodedBlock is a block with the lengths of its streams, or the block itself if it did not compress.
+// encodedBlock is a block as it is stored, or a block of the content that does not compress, and is not filtered.
 type encodedBlock struct {
 	b       []byte
-	stored  bool
+	plain   bool // b is a block of the content
 	inPlace bool // b is at its position in the chunk
 }
 
 // lent reports whether b is in memory that later blocks can be encoded in.
-func (b encodedBlock) lent() bool { return b.b != nil && !b.stored && !b.inPlace }
+func (b encodedBlock) lent() bool { return b.b != nil && !b.plain && !b.inPlace }
 
 // encodeParallel encodes the blocks on all workers and adds those that are certain to fit. It returns their number.
 // b.dst must have space for the longest chunk. It returns errNoRoom if the chunk certainly does not fit.
@@ -55,34 +54,39 @@ func (g *parallelBuilder) encodeBlock(w *Worker, k int) error {
 	if err != nil {
 		return err
 	}
-	dst, room, inPlace := g.position(k)
+	dst, room, inPlace, leading := g.position(k)
 	if !inPlace {
 		dst, room = w.out[:0], unlimited
 	}
 	at := len(dst)
-	out, stored, err := w.encodeOrKeep(dst, g.l, k, src, g.ref, room)
+	out, kept, err := w.encodeOrKeep(dst, g.l, k, src, g.ref, room)
 	if !inPlace {
 		w.out = out
 	}
 	switch {
 	case err != nil: // errNoRoom is certain, because all blocks before this one have their positions
 		return err
-	case stored:
-		return g.submit(w, k, encodedBlock{b: src, stored: true})
-	case !inPlace:
+	case kept != nil && (leading || &kept[0] == &src[0]):
+		return g.submit(w, k, encodedBlock{b: src, plain: true})
+	case kept != nil:
+		g.l.putStored(out[at:], kept)
+	}
+	if !inPlace {
 		w.out = nil
 	}
 	return g.submit(w, k, encodedBlock{b: out[at:], inPlace: inPlace})
 }
 
-// position returns the chunk up to block k and the number of bytes that the block may take, if its position is known.
-func (g *parallelBuilder) position(k int) (dst []byte, room int, known bool) {
+// position returns the chunk up to block k and the number of bytes that the block may take, if its position is known,
+// and whether no block with a position compresses.
+func (g *parallelBuilder) position(k int) (dst []byte, room int, known, leading bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	leading = g.postponed == g.next
 	if g.next != k || g.mayNotFit {
-		return nil, 0, false
+		return nil, 0, false, leading
 	}
-	return g.dst, g.room(), true
+	return g.dst, g.room(), true, leading
 }
 
 // submit adds block k. If w has no memory for its next block, submit lends it some. It returns errNoRoom if later
@@ -101,18 +105,20 @@ func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
 	g.mu.Unlock()
 
 	spare := 0
+	var err error
 	for i, b := range assigned {
-		if b.stored {
-			binary.LittleEndian.PutUint32(dst[at:], uint32(len(b.b)))
-			at += 4
-		}
-		if b.lent() {
+		size := len(b.b)
+		switch {
+		case b.plain:
+			size = g.l.storedLen(size)
+			if from+i >= postponed && err == nil {
+				err = g.putFiltered(dst[at:], w, from+i)
+			}
+		case !b.inPlace:
 			spare++
-		}
-		if !b.inPlace && from+i >= postponed {
 			filters.Copy(dst[at:], b.b)
 		}
-		at += len(b.b)
+		at += size
 	}
 	if spare > 0 {
 		g.mu.Lock()
@@ -127,15 +133,15 @@ func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
 	if mayNotFit {
 		return errNoRoom
 	}
-	return nil
+	return err
 }
 
 // assign assigns a position to the next block, or returns false if the block may not fit.
 func (g *parallelBuilder) assign(b encodedBlock) (ok bool) {
 	size := len(b.b)
 	switch {
-	case b.stored:
-		if size += 4; size > g.room() {
+	case b.plain:
+		if size = g.l.storedLen(size); size > g.room() {
 			g.noRoom = errNoRoom
 			return false
 		}

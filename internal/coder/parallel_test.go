@@ -2,6 +2,7 @@ package coder
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand"
 	"slices"
 	"testing"
@@ -21,7 +22,7 @@ func TestEncodeParallel(t *testing.T) {
 	}
 	for i := range rounds {
 		src, p := hardlyCompressible(r, n, i)
-		p.TypeSize, p.Filters = min(p.TypeSize, 8), []Filter{}
+		p.TypeSize, p.Filters = min(p.TypeSize, 8), [][]Filter{{}, {Shuffle}, {Delta, Shuffle}}[i/2%3]
 		want, err := one.Encode(nil, src, p)
 		if err != nil {
 			t.Fatal(err)
@@ -38,6 +39,25 @@ func TestEncodeParallel(t *testing.T) {
 	}
 	if stored < rounds/10 || stored > rounds*9/10 {
 		t.Errorf("%d of %d chunks are stored", stored, rounds)
+	}
+}
+
+// TestLeadingNoise encodes blocks that do not compress before others that do. The leading ones are copied last.
+func TestLeadingNoise(t *testing.T) {
+	const block, n = 512, 20
+	random := noise(n * block)
+	for name, filters := range pipelines {
+		for first := 0; first <= n; first += 4 {
+			src := slices.Clone(random)
+			for at := first * block; at < len(src); at += 3 * block { // noise follows, too
+				clear(src[at : at+block/2])
+			}
+			for _, split := range []SplitMode{SplitAlways, SplitNever} {
+				t.Run(fmt.Sprintf("%s, %d", name, first), func(t *testing.T) {
+					roundTrip(t, Params{Codec: codec.LZ4, TypeSize: 4, BlockSize: block, Filters: filters, Split: split}, src)
+				})
+			}
+		}
 	}
 }
 

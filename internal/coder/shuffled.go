@@ -79,7 +79,11 @@ func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room i
 	}
 	filtered, err := steps.forward(s.b, 1, w.layoutBlock(l, k, ref), &w.buf)
 	if err == nil {
-		dst, err = w.encodeStreams(dst, l, filtered, room)
+		var kept []byte
+		at := len(dst)
+		if dst, kept, err = w.encodeStreams(dst, l, filtered, room); kept != nil {
+			l.putStored(dst[at:], kept)
+		}
 	}
 	return dst, true, err
 }
