@@ -13,20 +13,23 @@ import (
 // tableCmd prints a table.
 type tableCmd struct {
 	progressOption
-	Text bool   `help:"print rows in columns, as many as fit, and of more than 60 rows the first and last five; the default on a terminal"`
-	JSON bool   `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}}, the default for a file or a pipe. Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
-	CSV  bool   `name:"csv" help:"print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON"`
-	Path string `arg:"" name:"PATH"`
+	Text    bool     `help:"print rows in columns, as many as fit, and of more than 60 rows the first and last five; the default on a terminal"`
+	JSON    bool     `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}}, the default for a file or a pipe. Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
+	CSV     bool     `name:"csv" help:"print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON"`
+	Rows    rowRange `placeholder:"START:STOP" help:"print only these rows; as in Python, both are optional, and negative ones count from the end"`
+	Path    string   `arg:"" name:"PATH"`
+	Columns []string `arg:"" optional:"" name:"COLUMN"`
 }
 
 // Help describes the verb.
 func (tableCmd) Help() string {
 	return `
 Prints the values of a table, without deleted rows and computed columns. PATH is a store that is a
-table, or the key of a table in a store.
+table, or the key of a table in a store. With names of columns it prints these, in this order.
 
 Examples:
   blosc2 table trips.b2z
+  blosc2 table -rows -10: trips.b2z start fare
   blosc2 table -json trips.b2z | jq .rows
   blosc2 table -csv data.b2d/trips > trips.csv
 `
@@ -74,19 +77,22 @@ func (v *tableCmd) Run(e *env) error {
 	if err != nil {
 		return storeError(e, st, v.Path, key, fmt.Errorf("%s: %w", name, err))
 	}
-	err = v.print(e, t)
+	part, err := v.part(e, t)
+	if err == nil {
+		err = v.print(e, part)
+	}
 	if _, writeErr := e.out.Write(nil); err == nil || writeErr != nil {
 		return writeErr
 	}
 	return fmt.Errorf("%s: %w", shownPath(name), err)
 }
 
-// print prints a table.
-func (v *tableCmd) print(e *env, t *table.Table) error {
+// print prints a part of a table.
+func (v *tableCmd) print(e *env, t *tablePart) error {
 	if v.Text || e.tty && !v.JSON && !v.CSV {
 		return tableText(e, t)
 	}
-	p := e.startProgress(v.progressOption, "values", t.Rows()*int64(len(t.Columns())))
+	p := e.startProgress(v.progressOption, "values", t.rows()*int64(len(t.columns)))
 	defer p.end()
 	if v.CSV {
 		return tableCSV(e, t, p)
@@ -95,10 +101,10 @@ func (v *tableCmd) print(e *env, t *table.Table) error {
 }
 
 // tableJSON prints a table as JSON, column by column.
-func tableJSON(e *env, t *table.Table, p *progress) error {
-	fmt.Fprintf(e.out, `{"rows": %d, "columns": {`, t.Rows())
+func tableJSON(e *env, t *tablePart, p *progress) error {
+	fmt.Fprintf(e.out, `{"rows": %d, "columns": {`, t.rows())
 	var buf bytes.Buffer
-	for i, info := range t.Columns() {
+	for i, info := range t.columns {
 		c, err := t.Column(e.ctx, info.Name)
 		if err != nil {
 			return err
@@ -111,7 +117,7 @@ func tableJSON(e *env, t *table.Table, p *progress) error {
 		}
 		buf.WriteString(": [")
 		first := true
-		for v, err := range table.All[any](e.ctx, c) {
+		for v, err := range t.values(e, c) {
 			if err != nil {
 				return err
 			}
@@ -137,8 +143,8 @@ func tableJSON(e *env, t *table.Table, p *progress) error {
 }
 
 // tableCSV prints a table as CSV, some rows of all columns at a time.
-func tableCSV(e *env, t *table.Table, p *progress) error {
-	infos := t.Columns()
+func tableCSV(e *env, t *tablePart, p *progress) error {
+	infos := t.columns
 	columns := make([]*table.Column, len(infos))
 	record := make([]string, len(infos))
 	var err error
@@ -152,8 +158,8 @@ func tableCSV(e *env, t *table.Table, p *progress) error {
 	if err := w.Write(record); err != nil {
 		return err
 	}
-	for start := int64(0); start < t.Rows(); {
-		values, n, err := csvRows(e, columns, start, min(csvWindow, t.Rows()-start))
+	for start := t.start; start < t.stop; {
+		values, n, err := readRows(e, columns, start, min(rowWindow, t.stop-start))
 		if err != nil {
 			return err
 		}
@@ -175,11 +181,11 @@ func tableCSV(e *env, t *table.Table, p *progress) error {
 	return w.Error()
 }
 
-// csvWindow is the largest number of rows that are held at a time.
-const csvWindow = 4096
+// rowWindow is the largest number of rows that are held at a time.
+const rowWindow = 4096
 
-// csvRows returns n rows of all columns, starting at start, or fewer if those would take too much memory.
-func csvRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _ int64, err error) {
+// readRows returns n rows of some columns, starting at start, or fewer if those would take too much memory.
+func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _ int64, err error) {
 	values = make([][]any, len(columns))
 	for i := 0; i < len(columns); i++ {
 		values[i], err = table.Read[any](e.ctx, columns[i], start, start+n)

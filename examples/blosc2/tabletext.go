@@ -17,25 +17,25 @@ const (
 )
 
 // tableText prints a table in columns, as many as fit the terminal. It reads only the rows and columns that it prints.
-func tableText(e *env, t *table.Table) error {
-	rows := t.Rows()
+func tableText(e *env, t *tablePart) error {
+	rows := t.rows()
 	edge := rows
 	if rows > fullRows {
 		edge = edgeRows
 	}
 	number := []string{""}
 	for i := range edge {
-		number = append(number, fmt.Sprint(i))
+		number = append(number, fmt.Sprint(t.start+i))
 	}
 	if edge < rows {
 		number = append(number, "...")
-		for i := rows - edge; i < rows; i++ {
+		for i := t.stop - edge; i < t.stop; i++ {
 			number = append(number, fmt.Sprint(i))
 		}
 	}
 	columns, aligned := [][]string{number}, "n"
 	left := e.width - textWidth(number)
-	for _, info := range t.Columns() {
+	for _, info := range t.columns {
 		cells, err := columnText(e, t, info, edge)
 		if err != nil {
 			return err
@@ -53,7 +53,7 @@ func tableText(e *env, t *table.Table) error {
 		}
 	}
 	e.printTable(lines, aligned)
-	shown, all := len(columns)-1, len(t.Columns())
+	shown, all := len(columns)-1, len(t.columns)
 	text := fmt.Sprintf("%s, %s", plural(int(rows), "row"), plural(all, "column"))
 	if shown < all {
 		text += fmt.Sprintf(", of which %d fit here; -csv and -json print all", shown)
@@ -68,7 +68,7 @@ func isNumberKind(kind string) bool {
 }
 
 // columnText returns the name and the values of a column: edge rows at each end, and dots if there are others.
-func columnText(e *env, t *table.Table, info table.ColumnInfo, edge int64) ([]string, error) {
+func columnText(e *env, t *tablePart, info table.ColumnInfo, edge int64) ([]string, error) {
 	c, err := t.Column(e.ctx, info.Name)
 	if err != nil {
 		return nil, err
@@ -90,12 +90,12 @@ func columnText(e *env, t *table.Table, info table.ColumnInfo, edge int64) ([]st
 		}
 		return nil
 	}
-	if err := add(0, edge); err != nil {
+	if err := add(t.start, t.start+edge); err != nil {
 		return nil, err
 	}
-	if edge < t.Rows() {
+	if edge < t.rows() {
 		cells = append(cells, "...")
-		err = add(t.Rows()-edge, t.Rows())
+		err = add(t.stop-edge, t.stop)
 	}
 	return cells, err
 }
