@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/goblosc/blosc2/frame/store"
 )
@@ -39,7 +38,7 @@ type lsEntry struct {
 
 // Run runs the verb.
 func (v *lsCmd) Run(e *env) error {
-	tw := tabwriter.NewWriter(e.out, 0, 0, 2, ' ', 0)
+	var rows [][]string
 	failed := 0
 	print := func(entry store.Entry, err error) error {
 		if e.ctx.Err() != nil {
@@ -51,28 +50,26 @@ func (v *lsCmd) Run(e *env) error {
 		if v.JSON {
 			return printEntry(e, entry, err)
 		}
-		kind, text := entry.Kind.String(), ""
+		kind, cells := entry.Kind.String(), []string(nil)
 		switch {
 		case err != nil:
-			kind, text = "unknown", oneLine(err)
+			kind, cells = "unknown", []string{oneLine(err)}
 		case entry.Ref != nil:
-			text = visible(entry.Ref.String())
+			cells = []string{visible(entry.Ref.String())}
 		case entry.Shape != nil:
-			text = pyTuple(entry.Shape) + "\t" + visible(entry.DType.String())
+			cells = []string{pyTuple(entry.Shape), visible(entry.DType.String())}
 		}
 		name := entry.Key
 		if name == "" {
 			name = v.Path
 		}
-		_, err = fmt.Fprintf(tw, "%s\t%s\t%s\n", visible(name), kind, text)
-		return err
+		rows = append(rows, append([]string{visible(name), kind}, cells...))
+		return nil
 	}
 	if err := eachEntry(e, v.Path, print); err != nil {
 		return err
 	}
-	if err := tw.Flush(); err != nil {
-		return err
-	}
+	e.printColumns(rows, "tttt", 0)
 	return leavesError(v.Path, failed)
 }
 

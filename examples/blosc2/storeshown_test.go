@@ -174,6 +174,28 @@ func TestWideCharacters(t *testing.T) {
 	}
 }
 
+// TestWideNames expects that the columns of ls are aligned after wide characters, and that a long error does not move
+// them.
+func TestWideNames(t *testing.T) {
+	path := copyTree(t, storesDir+"tree.b2d")
+	if err := os.Rename(filepath.Join(path, "img", "level0.b2nd"), filepath.Join(path, "img", "日本語.b2nd")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(filepath.Join(path, "img", "level1.b2nd"), 10); err != nil {
+		t.Fatal(err)
+	}
+	code, out, _ := call(t, "", "ls", path)
+	var at []int
+	for line := range strings.Lines(string(out)) {
+		if before, _, ok := strings.Cut(line, "("); ok && strings.Contains(before, "  array  ") {
+			at = append(at, ansi.StringWidth(before))
+		}
+	}
+	if code != 1 || len(at) < 2 || slices.Max(at) != slices.Min(at) || at[0] > 40 {
+		t.Errorf("exit %d, columns %d:\n%s", code, at, out)
+	}
+}
+
 // TestTreeOfOne prints trees of a single entry: a leaf, a table in a store of its own, a frame, and standard input.
 func TestTreeOfOne(t *testing.T) {
 	dir := fixturesDir + "/"

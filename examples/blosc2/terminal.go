@@ -97,18 +97,24 @@ func (p *propertyPrinter) print() {
 }
 
 // printTable prints rows of cells in columns, the first row as a heading. Columns of numbers are aligned at the right.
-func (e *env) printTable(rows [][]string, numbers string) {
-	widths := make([]int, len(rows[0]))
+func (e *env) printTable(rows [][]string, numbers string) { e.printColumns(rows, numbers, 1) }
+
+// printColumns is printTable with any number of rows as headings. The last cell of a row with fewer cells than columns
+// may be longer than its column.
+func (e *env) printColumns(rows [][]string, numbers string, headings int) {
+	widths := make([]int, len(numbers))
 	for _, row := range rows {
 		for k, cell := range row {
-			widths[k] = max(widths[k], ansi.StringWidth(cell))
+			if k < len(row)-1 || len(row) == len(widths) {
+				widths[k] = max(widths[k], ansi.StringWidth(cell))
+			}
 		}
 	}
 	for i, row := range rows {
 		var line strings.Builder
 		for k, cell := range row {
-			pad := strings.Repeat(" ", widths[k]-ansi.StringWidth(cell))
-			if i == 0 {
+			pad := strings.Repeat(" ", max(0, widths[k]-ansi.StringWidth(cell)))
+			if i < headings {
 				cell = e.paint(bold, cell)
 			}
 			if k > 0 {
