@@ -466,18 +466,6 @@ func (b *Batch) makeVariable() error {
 	return nil
 }
 
-// setVariable makes an empty frame one with chunks of variable size.
-func (b *Batch) setVariable() error {
-	if b.done {
-		return b.errDone()
-	}
-	if b.next.index.n > 0 {
-		return b.f.wrap("header", -1, fmt.Errorf("the frame is not empty: %w", ErrParam))
-	}
-	b.next.chunkSize = 0
-	return nil
-}
-
 // copiesFrom notes that the batch gets chunks of f. The frame of the batch gets a limit if f has one: what the chunks
 // claim is as little trusted as before.
 func (b *Batch) copiesFrom(f *Frame) {

@@ -312,7 +312,7 @@ func TestOverlappingChunks(t *testing.T) {
 	must(t, err)
 	for _, more := range []int{0, 1500} {
 		f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
-			must(t, b.Engine().SetVariable())
+			b.next.chunkSize = 0 // variable
 			for range more {
 				must(t, b.Append(t.Context(), noise(20)))
 			}
@@ -354,7 +354,7 @@ func TestNestedChunks(t *testing.T) {
 		at = append(at, entry(len(at)*coder.HeaderSize))
 	}
 	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
-		must(t, b.Engine().SetVariable())
+		b.next.chunkSize = 0 // variable
 		must(t, b.AppendRaw(t.Context(), c))
 		b.next.index, b.next.nbytes = newIndex(at, nil), 0
 		for i := range at {

@@ -208,8 +208,6 @@ func (e *engineBatch) FillSpecial(n int64, special chunk.Special) error {
 	return (*Batch)(e).fillSpecial(n, special)
 }
 
-func (e *engineBatch) SetVariable() error { return (*Batch)(e).setVariable() }
-
 func (e *engineBatch) Scratch() (engine.Storage, error) {
 	if c, ok := e.f.store.(*contiguous); ok {
 		if _, ok := c.Bytes.(*Memory); ok {

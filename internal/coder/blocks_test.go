@@ -178,7 +178,7 @@ func TestDecodeShuffledNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vl, err := EncodeVL(nil, [][]byte{floats(1000), floats(500)}, Params{TypeSize: 4}, nil)
+	vl, err := NewPool(nil).EncodeVL(nil, [][]byte{floats(1000), floats(500)}, Params{TypeSize: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

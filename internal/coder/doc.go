@@ -14,7 +14,7 @@
 //	header, cparams, blocksize,      headers, compression parameters, and the layout that they determine
 //	options, layout
 //	stream                           the streams of a block
-//	special, lazy, reader            special values; the parts of a stored chunk
+//	special, reader                  special values; the parts of a stored chunk
 //	worker, pool                     state of one goroutine; workers kept between calls
 //	evidence                         how much memory the stored bytes of a chunk justify
 //	locate                           where the blocks of a stored chunk are

@@ -33,24 +33,6 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { attack(t, pool, "input", b) })
 }
 
-// FuzzLazy opens arbitrary bytes as a lazy chunk of other arbitrary bytes.
-func FuzzLazy(f *testing.F) {
-	for _, b := range smallChunks(f) {
-		if h, err := ParseHeader(b, int64(len(b))); err == nil && h.Extended() && h.Special() == Regular {
-			f.Add(lazyOf(f, b, 1, 2), b)
-		}
-	}
-	f.Fuzz(func(t *testing.T, lazy, chunk []byte) {
-		w := NewPool(hostileOptions).Get()
-		var r Reader
-		err := w.OpenLazy(&r, lazy, bytes.NewReader(chunk), 0, int64(len(chunk)))
-		clearError(t, "input", err)
-		for k := 0; k < r.NumBlocks() && r.NBytes() < 1<<20; k++ {
-			clearError(t, "block", w.DecodeBlock(make([]byte, r.BlockLen(k)), &r, k))
-		}
-	})
-}
-
 // fuzzParams makes compression parameters from six bytes of input. Most of them are valid.
 func fuzzParams(b [6]byte) Params {
 	p := Params{
@@ -146,12 +128,12 @@ func FuzzVL(f *testing.F) {
 		}
 		blocks := cut(src, seed, 1+abs(most)%5000)
 		p := fuzzParams([6]byte{a, 0, c, d, e, g})
-		b, err := EncodeVL(nil, blocks, p, nil)
+		b, err := NewPool(nil).EncodeVL(nil, blocks, p)
 		if err != nil {
 			t.Fatalf("%+v: %v", p, err)
 		}
 		checkVLLayout(t, "input", b, blocks)
-		back, err := DecodeVL(b, nil)
+		back, err := NewPool(nil).DecodeVL(b)
 		if err != nil || len(back) != len(blocks) {
 			t.Fatalf("%+v: %d blocks, want %d; %v", p, len(back), len(blocks), err)
 		}

@@ -47,7 +47,7 @@ func smallChunks(t testing.TB) map[string][]byte {
 	}
 	for _, id := range allCodecs {
 		p := Params{Codec: id, TypeSize: 4, Filters: pipelines["delta shuffle"]}
-		if out["variable "+id.String()], err = EncodeVL(nil, cut(floats(400), 1, 150), p, nil); err != nil {
+		if out["variable "+id.String()], err = NewPool(nil).EncodeVL(nil, cut(floats(400), 1, 150), p); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -271,14 +271,14 @@ func TestBlockListLimit(t *testing.T) {
 	}
 	for _, limit := range []int64{0, 4 << 20, 24*4<<20 - 1} {
 		before := allocated()
-		if _, err := DecodeVL(b, &Options{MaxBytes: limit}); !errors.Is(err, errs.ErrTooLarge) {
+		if _, err := NewPool(&Options{MaxBytes: limit}).DecodeVL(b); !errors.Is(err, errs.ErrTooLarge) {
 			t.Errorf("limit %d: %v", limit, err)
 		}
 		if n := allocated() - before; n > 1<<20 {
 			t.Errorf("limit %d: %d bytes of memory", limit, n)
 		}
 	}
-	if blocks, err := DecodeVL(b, &Options{MaxBytes: 24 * 4 << 20}); err != nil || len(blocks) != 4<<20 {
+	if blocks, err := NewPool(&Options{MaxBytes: 24 * 4 << 20}).DecodeVL(b); err != nil || len(blocks) != 4<<20 {
 		t.Errorf("%d blocks, %v", len(blocks), err)
 	}
 }
@@ -295,7 +295,7 @@ func TestLargeBlockWorkers(t *testing.T) {
 	clear(hole[4096:])
 	p.BlockSize = 8 << 20
 	small := mustEncode(t, src, p)
-	vl, err := EncodeVL(nil, [][]byte{src[:5], src[:large], src[:10], src[:20]}, p, nil)
+	vl, err := NewPool(nil).EncodeVL(nil, [][]byte{src[:5], src[:large], src[:10], src[:20]}, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,7 +77,7 @@ func TestUserFilters(t *testing.T) {
 			t.Errorf("%v, encoding without the filter: %v", filters, err)
 		}
 		before := len(add.seen)
-		vl, err := EncodeVL(nil, [][]byte{src[:100], src[100:1000], src[1000:]}, p, o)
+		vl, err := NewPool(o).EncodeVL(nil, [][]byte{src[:100], src[100:1000], src[1000:]}, p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -253,7 +253,7 @@ func TestPrefilter(t *testing.T) {
 			}
 		}
 	}
-	vl, err := EncodeVL(nil, [][]byte{{1, 2, 3}, {4, 5}}, Params{}, &Options{Prefilter: invert})
+	vl, err := NewPool(&Options{Prefilter: invert}).EncodeVL(nil, [][]byte{{1, 2, 3}, {4, 5}}, Params{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,11 +68,6 @@ func encodeAll(workers []*Worker, n int, f func(w *Worker, k int) error) error {
 	})
 }
 
-// EncodeVL appends a chunk whose blocks have sizes of their own. See [Pool.EncodeVL].
-func EncodeVL(dst []byte, blocks [][]byte, c Params, o *Options) ([]byte, error) {
-	return NewPool(o).EncodeVL(dst, blocks, c)
-}
-
 // encodeVLBlock appends a block of variable length to w.out: its size and its stream.
 func (w *Worker) encodeVLBlock(l *Layout, src []byte, b *block) error {
 	src, err := w.filtered(l, src, b)
@@ -129,6 +124,3 @@ func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
 	}
 	return blocks, nil
 }
-
-// DecodeVL returns the blocks of the chunk at the start of src. See [Pool.DecodeVL].
-func DecodeVL(src []byte, o *Options) ([][]byte, error) { return NewPool(o).DecodeVL(src) }

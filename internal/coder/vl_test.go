@@ -58,19 +58,19 @@ func TestVLRoundTrip(t *testing.T) {
 
 func vlRoundTrip(t *testing.T, what string, p Params, src []byte, blocks [][]byte) {
 	t.Helper()
-	b, err := EncodeVL([]byte("head"), blocks, p, &Options{Concurrency: 1})
+	b, err := NewPool(&Options{Concurrency: 1}).EncodeVL([]byte("head"), blocks, p)
 	if err != nil || string(b[:4]) != "head" {
 		t.Fatalf("%s: %v", what, err)
 	}
 	b = b[4:]
-	if c, err := EncodeVL(nil, blocks, p, &Options{Concurrency: 3}); err != nil || !bytes.Equal(b, c) {
+	if c, err := NewPool(&Options{Concurrency: 3}).EncodeVL(nil, blocks, p); err != nil || !bytes.Equal(b, c) {
 		t.Errorf("%s: %v, or other bytes with three workers", what, err)
 	}
 	checkVLLayout(t, what, b, blocks)
 	if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, src) {
 		t.Errorf("%s: %v, or other data", what, err)
 	}
-	got, err := DecodeVL(append(bytes.Clone(b), "behind"...), nil)
+	got, err := NewPool(nil).DecodeVL(append(bytes.Clone(b), "behind"...))
 	if err != nil || len(got) != len(blocks) {
 		t.Fatalf("%s: %d blocks, want %d; %v", what, len(got), len(blocks), err)
 	}
@@ -128,14 +128,14 @@ func TestVLParams(t *testing.T) {
 		"no blocks":      {},
 		"an empty block": {{1}, {}, {2}},
 	} {
-		if b, err := EncodeVL(nil, blocks, Params{}, nil); !errors.Is(err, errs.ErrParam) || len(b) > 0 {
+		if b, err := NewPool(nil).EncodeVL(nil, blocks, Params{}); !errors.Is(err, errs.ErrParam) || len(b) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Level: 12}, nil); !errors.Is(err, errs.ErrParam) {
+	if _, err := NewPool(nil).EncodeVL(nil, [][]byte{{1}}, Params{Level: 12}); !errors.Is(err, errs.ErrParam) {
 		t.Errorf("level 12: %v", err)
 	}
-	if _, err := EncodeVL(nil, [][]byte{{1}}, Params{Codec: codec.FromCode(222)}, nil); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := NewPool(nil).EncodeVL(nil, [][]byte{{1}}, Params{Codec: codec.FromCode(222)}); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("an unknown codec: %v", err)
 	}
 	// Any chunk has blocks.
@@ -143,10 +143,10 @@ func TestVLParams(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if blocks, err := DecodeVL(b, nil); err != nil || len(blocks) != 4 || len(blocks[3]) != 100 {
+	if blocks, err := NewPool(nil).DecodeVL(b); err != nil || len(blocks) != 4 || len(blocks[3]) != 100 {
 		t.Errorf("blocks of an ordinary chunk: %d, %v", len(blocks), err)
 	}
-	if _, err := DecodeVL(b[:40], nil); !errors.Is(err, errs.ErrCorrupt) {
+	if _, err := NewPool(nil).DecodeVL(b[:40]); !errors.Is(err, errs.ErrCorrupt) {
 		t.Errorf("half a chunk: %v", err)
 	}
 }
@@ -173,7 +173,7 @@ func frameChunks(t testing.TB, file string, n int) [][]byte {
 
 // TestVLSizes has invalid block sizes.
 func TestVLSizes(t *testing.T) {
-	b, err := EncodeVL(nil, [][]byte{noise(100), noise(200), noise(300)}, Params{}, nil)
+	b, err := NewPool(nil).EncodeVL(nil, [][]byte{noise(100), noise(200), noise(300)}, Params{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +208,7 @@ func TestVLFixtures(t *testing.T) {
 		}
 		frames++
 		for i, chunk := range frameChunks(t, filepath.Join("legacy", c.File), len(c.BlockSizes)) {
-			blocks, err := DecodeVL(chunk, nil)
+			blocks, err := NewPool(nil).DecodeVL(chunk)
 			if err != nil || len(blocks) != len(c.BlockSizes[i]) {
 				t.Errorf("%s, chunk %d: %d blocks, want %d; %v", c.File, i, len(blocks), len(c.BlockSizes[i]), err)
 				continue
@@ -236,7 +236,7 @@ func TestVLDelta(t *testing.T) {
 		blocks = append(blocks, b)
 	}
 	p := Params{TypeSize: 4, Codec: codec.LZ4, Filters: []Filter{NoFilter, NoFilter, NoFilter, NoFilter, Delta}}
-	b, err := EncodeVL(nil, blocks, p, nil)
+	b, err := NewPool(nil).EncodeVL(nil, blocks, p)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -61,8 +61,6 @@ type Batch interface {
 	// FillSpecial fills an empty frame with n bytes of a special value: zeros, NaNs or uninitialized. It writes only
 	// the index. The chunk size must be known.
 	FillSpecial(n int64, special chunk.Special) error
-	// SetVariable makes an empty frame one with chunks of variable size.
-	SetVariable() error
 	// Scratch returns storage for temporary bytes, which closing it removes: a file beside the frame, or memory if the
 	// frame is in memory.
 	Scratch() (Storage, error)
