@@ -20,7 +20,7 @@ func (l *Layout) NeedsDict() bool {
 }
 
 // maxDict returns the size in bytes of the largest dictionary for a chunk.
-func (l *Layout) maxDict() int { return min(l.h.NBytes/dictFraction, MaxDictSize) }
+func (l *Layout) maxDict() int { return min(l.h.NBytes/dictFraction, codecs.MaxDict) }
 
 // Train returns the layout to encode a chunk with: a layout with a dictionary trained on the chunk, or l if NeedsDict
 // is false or the data yields no dictionary. plain returns block k before encoding and may reuse its memory. Train

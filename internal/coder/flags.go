@@ -10,7 +10,6 @@ const (
 	MaxBytes      = 1<<31 - 1 - 32 // largest decoded chunk
 	MaxBlockSize  = 1<<29 - 4096   // largest decoded block; also the largest item size of a frame
 	MaxTypeSize   = 255            // largest item size that filters see; larger ones are treated as bytes
-	MaxDictSize   = 32768          // largest dictionary
 	NumFilters    = 6              // slots of the filter pipeline
 )
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/goblosc/blosc2/internal/codecs"
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
@@ -113,7 +114,7 @@ func (p Params) layoutVL(blocks [][]byte) (*Layout, error) {
 	switch {
 	case len(blocks) == 0:
 		return nil, paramError("a chunk without blocks, want at least one")
-	case total > MaxBytes || cbytes > math.MaxInt32-4-MaxDictSize:
+	case total > MaxBytes || cbytes > math.MaxInt32-4-codecs.MaxDict:
 		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, errs.ErrTooLarge)
 	}
 	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: cappedTypeSize(p.TypeSize), nblocks: len(blocks)}

@@ -1,5 +1,7 @@
 package coder
 
+import "github.com/goblosc/blosc2/internal/codecs"
+
 // Locate finds the blocks of a chunk of at most size bytes that begins with head, for callers that read their bytes
 // before they open the chunk. It returns the number of bytes at the beginning of the chunk that OpenAt reads in any
 // case: the parts before the streams, or all bytes if blocks cannot be decoded alone. If head is too short for the
@@ -26,7 +28,7 @@ func (r *Reader) Locate(head []byte, size int64) (first int, err error) {
 		return 0, err
 	}
 	if h.HasDict() {
-		return min(streams+4+MaxDictSize, h.CBytes), nil
+		return min(streams+4+codecs.MaxDict, h.CBytes), nil
 	}
 	return streams, nil
 }

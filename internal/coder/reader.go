@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/codecs"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/filters"
 )
@@ -74,7 +75,7 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 	case h.Stored():
 		end = h.Overhead()
 	case h.HasDict():
-		end = min(end+4+MaxDictSize, h.CBytes)
+		end = min(end+4+codecs.MaxDict, h.CBytes)
 	}
 	if had := len(r.own); end > had {
 		if !MayRead(src, off, int64(end), w.o.MaxBytes) {
@@ -177,7 +178,7 @@ func (r *Reader) readDict(head []byte, at int) error {
 		return headerError(int64(at), errs.ErrCorrupt, "the dictionary is truncated")
 	}
 	n := int32(binary.LittleEndian.Uint32(head[at:]))
-	if n <= 0 || n > MaxDictSize || int(n) > len(head)-at-4 {
+	if n <= 0 || n > codecs.MaxDict || int(n) > len(head)-at-4 {
 		return headerError(int64(at), errs.ErrCorrupt, "dictionary of %d bytes", n)
 	}
 	r.dict = head[at+4 : at+4+int(n)]
