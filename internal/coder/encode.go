@@ -23,13 +23,20 @@ func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]b
 
 // encodeOrKeep appends the streams of block k, and returns errNoRoom if they take more than room bytes. It does not
 // copy a block without a stream that compresses: it returns the filtered block too, and the caller writes it to the end
-// of dst with putStored. The filtered block is src or valid until the worker's next block.
-func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) (_, kept []byte, _ error) {
+// of dst with putStored. The filtered block is src or valid until the worker's next block. A builder may filter
+// src again in place of keeping it, so the block is copied at once if that would call functions of the program again.
+func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) (_, kept []byte, err error) {
 	filtered, err := w.filtered(l, src, w.layoutBlock(l, k, ref))
 	if err != nil {
 		return dst, nil, err
 	}
-	return w.encodeStreams(dst, l, filtered, room)
+	at := len(dst)
+	dst, kept, err = w.encodeStreams(dst, l, filtered, room)
+	if kept != nil && w.stepsOf(l).foreign {
+		l.putStored(dst[at:], kept)
+		kept = nil
+	}
+	return dst, kept, err
 }
 
 // encodeStreams does what encodeOrKeep says with a filtered block.

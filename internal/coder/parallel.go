@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -17,6 +18,7 @@ type parallelBuilder struct {
 	next      int   // number of the first block without a position
 	mayNotFit bool  // block next may not fit
 	noRoom    error // errNoRoom if block next does not fit
+	fault     error // of filtering a block with a position again
 }
 
 // encodedBlock is a block as it is stored, or a block of the content that does not compress, and is not filtered.
@@ -36,7 +38,10 @@ func (b *builder) encodeParallel() (int, error) {
 	b.waiting = slices.Grow(b.waiting[:0], n)[:n]
 	g := &parallelBuilder{builder: b}
 	err := each(b.workers, n, g.encodeBlock)
-	if g.mayNotFit {
+	switch {
+	case g.fault != nil:
+		err = g.fault
+	case g.mayNotFit:
 		err = g.noRoom
 	}
 	for _, b := range g.waiting[g.next:] {
@@ -104,8 +109,7 @@ func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
 	assigned, postponed, dst, mayNotFit := g.waiting[from:g.next], g.postponed, g.dst, g.mayNotFit
 	g.mu.Unlock()
 
-	spare := 0
-	var err error
+	spare, err := 0, error(nil)
 	for i, b := range assigned {
 		size := len(b.b)
 		switch {
@@ -120,8 +124,9 @@ func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
 		}
 		at += size
 	}
-	if spare > 0 {
+	if spare > 0 || err != nil {
 		g.mu.Lock()
+		g.fault = cmp.Or(g.fault, err)
 		for _, b := range assigned {
 			if b.lent() {
 				g.spare = append(g.spare, b.b)
@@ -130,8 +135,8 @@ func (g *parallelBuilder) submit(w *Worker, k int, b encodedBlock) error {
 		g.mu.Unlock()
 	}
 	clear(assigned)
-	if mayNotFit {
-		return errNoRoom
+	if err == nil && mayNotFit {
+		err = errNoRoom
 	}
 	return err
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/rand"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
@@ -60,6 +62,54 @@ func TestLeadingNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestFilterOnce encodes three blocks, of which the first is slow and saves a few bytes, the second does not compress,
+// and the third does. A function of the program must be called once for the first two. The third may be encoded again
+// in the space that remains.
+func TestFilterOnce(t *testing.T) {
+	const block = 4096
+	src := noise(3 * block)
+	clear(src[:30])
+	clear(src[2*block : 3*block-100])
+	for _, filter := range []bool{false, true} {
+		var calls [3]atomic.Int32
+		last := make(chan bool)
+		encoded := sync.OnceFunc(func() { close(last) })
+		f := func(dst, src []byte, b BlockInfo) error {
+			copy(dst, src)
+			calls[b.Block].Add(1)
+			switch b.Block {
+			case 0:
+				<-last
+			case 2:
+				encoded()
+			}
+			return nil
+		}
+		p, o := Params{Codec: codec.LZ4, BlockSize: block, Filters: []Filter{}}, &Options{Concurrency: 2, Prefilter: f}
+		if filter {
+			p.Filters = []Filter{200}
+			o = &Options{Concurrency: 2, Plugins: plugins(slowFilter{f})}
+		}
+		if _, err := Encode(nil, src, p, o); err != nil {
+			t.Fatal(err)
+		}
+		for k := range 2 {
+			if n := calls[k].Load(); n != 1 {
+				t.Errorf("block %d: %d calls", k, n)
+			}
+		}
+	}
+}
+
+// slowFilter is a filter that does not change blocks and calls a function for each.
+type slowFilter struct {
+	f func(dst, src []byte, b BlockInfo) error
+}
+
+func (slowFilter) Code() uint8                                  { return 200 }
+func (s slowFilter) Forward(dst, src []byte, b BlockInfo) error { return s.f(dst, src, b) }
+func (slowFilter) Backward(dst, src []byte, _ BlockInfo) error  { copy(dst, src); return nil }
 
 // TestStoredByWorkers encodes random bytes in chunks so large that several workers copy them. Two chunks are stored
 // whole. The third ends with zeros, so that only its other blocks are stored.

@@ -14,6 +14,8 @@ type steps struct {
 	// planes is the number of byte planes if blocks can be read or written by plane: if Shuffle is the only filter to
 	// undo, or the first filter to apply. Otherwise it is 0.
 	planes int
+	// foreign is set if encoding calls functions of the program.
+	foreign bool
 }
 
 type step struct {
@@ -56,12 +58,15 @@ func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 		if def == nil {
 			def = &unknownFilter
 		}
+		if o.Plugins.filters.def(f.Code()) != nil {
+			s.foreign = true
+		}
 		if f.kind() != NoFilter {
 			s.addFilter(f, def, typeSize)
 		}
 	}
 	if o.Prefilter != nil {
-		s.planes = 0
+		s.planes, s.foreign = 0, true
 	}
 	return s
 }
