@@ -73,6 +73,19 @@ func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
 	return nil
 }
 
+// checkCopied compares metalayers of a state that a copy gets with their checksums, unless those are stale.
+func (f *Frame) checkCopied(s *snapshot, variable bool, layers []meta.Layer) error {
+	if !s.checksums.kept() {
+		return nil
+	}
+	for _, l := range layers {
+		if err := f.checkLayer(s, variable, l); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // checkLayers compares all metalayers, or all variable-length ones, with their checksums.
 func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error) error {
 	if s.checksums == nil || s.checksums.meta == nil {

@@ -71,6 +71,9 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 // copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. The codec and the
 // filters in the header need not be available.
 func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
+	if err := s.f.checkCopied(s, false, s.meta); err != nil {
+		return nil, err
+	}
 	to.Params, to.Meta, to.copied = chunk.Params{TypeSize: int(s.typeSize)}, s.meta, true
 	to.Checksums = to.Checksums || s.checksums != nil
 	to.BlockTable = to.BlockTable || s.info().BlockTable
@@ -78,7 +81,9 @@ func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fi
 		h := s.header
 		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
 		b.next.header = h
-		b.takeVLMeta(s)
+		if err := b.takeVLMeta(s); err != nil {
+			return err
+		}
 		return fill(b)
 	}, to)
 }
@@ -272,8 +277,11 @@ func (b *Batch) takeMeta(layers []meta.Layer) error {
 
 // takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums and the block table,
 // which the batch makes itself.
-func (b *Batch) takeVLMeta(from *snapshot) {
+func (b *Batch) takeVLMeta(from *snapshot) error {
 	s := b.next
+	if err := from.f.checkCopied(from, true, from.vlmeta); err != nil {
+		return err
+	}
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
 		if l.Name == checksumLayer {
@@ -289,6 +297,7 @@ func (b *Batch) takeVLMeta(from *snapshot) {
 		}
 	}
 	s.vlmeta = layers
+	return nil
 }
 
 // putChunks replaces chunks by chunks of s, a state of f. See engine.Batch.PutChunks.

@@ -107,10 +107,11 @@
 // metalayers, VLMeta compares its value, and reads compare each chunk that they use. A read of at least half of a chunk
 // compares it every time. A smaller read compares the whole chunk once, on first use after opening or after a commit.
 // ChunkInfo reads headers, which are not compared. Without OpenOptions.Verify, only Verify, copies, and edits that keep
-// a part of a chunk compare: no damaged byte gets a new checksum. If damage hides the metalayer, for example by a
-// changed bit in its name, a frame looks as if it had no checksums. Verify and OpenOptions.Verify then look for the
-// record under other names, and for trailer bytes that belong to no metalayer. With OpenOptions.RequireChecksums, a
-// frame without checksums cannot be opened.
+// a part of a chunk compare: no damaged byte gets a new checksum, except that SetChecksums(ctx, true) accepts the
+// metalayers as they are. If damage hides the metalayer with the checksums, for example by a changed bit in its name, a
+// frame looks as if it had none. Verify and OpenOptions.Verify then look for the record under other names, and for
+// trailer bytes that belong to no metalayer. With OpenOptions.RequireChecksums, a frame without checksums cannot be
+// opened.
 //
 // A library that does not know the checksums leaves them unchanged when it edits the frame. They are stale then. If the
 // list of chunks has changed, the checksum of the index does not match, and the checksums of the chunks have no

@@ -232,7 +232,8 @@ func (b *Batch) replaceMeta(name string, content []byte) error {
 
 // SetChecksums adds checksums to the frame, which later commits keep, or removes them. To add them it reads all chunks.
 // If a chunk does not match a checksum that it already has, SetChecksums returns ErrChecksum, unless another library
-// has changed the index since. It returns the error of ctx when ctx is done.
+// has changed the index since. Metalayers are not compared and get new checksums: another library may have changed
+// them. SetChecksums returns the error of ctx when ctx is done.
 func (b *Batch) SetChecksums(ctx context.Context, on bool) error {
 	return b.do(ctx, func(ctx context.Context) error { return b.setChecksums(ctx, on) })
 }

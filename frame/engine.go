@@ -177,15 +177,20 @@ func (e *engineBatch) CopyChunks(ctx context.Context, v engine.View) error {
 	return b.fail(s.f.afterRead(s, s.f.copyChunks(task.Context(ctx), s, b)))
 }
 
-func (e *engineBatch) CopyMeta(layers []meta.Layer) error { return (*Batch)(e).takeMeta(layers) }
+func (e *engineBatch) CopyMeta(v engine.View, layers []meta.Layer) error {
+	s := viewed(v)
+	if err := s.f.checkCopied(s, false, layers); err != nil {
+		return err
+	}
+	return (*Batch)(e).takeMeta(layers)
+}
 
 func (e *engineBatch) CopyVLMeta(v engine.View) error {
 	b := (*Batch)(e)
 	if b.done {
 		return b.errDone()
 	}
-	b.takeVLMeta(viewed(v))
-	return nil
+	return b.takeVLMeta(viewed(v))
 }
 
 func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {

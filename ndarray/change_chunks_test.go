@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // storedChunks returns the offset and the stored bytes of each chunk.
@@ -423,5 +424,41 @@ func TestDamageIsNotCopied(t *testing.T) {
 	got, err := Read[uint16](ctx, a, Span(100, 200))
 	if err != nil || !slices.Equal(got, items[100*100:200*100]) {
 		t.Errorf("reading: %v", err)
+	}
+}
+
+// TestDamagedMetaIsNotCopied does what TestDamageIsNotCopied does with an attribute and a metalayer.
+func TestDamagedMetaIsNotCopied(t *testing.T) {
+	ctx := context.Background()
+	o := &CreateOptions{Checksums: true, Attrs: map[string]any{"units": "attribute"}, Meta: []meta.Layer{{Name: "m", Content: []byte("\xa9metalayer")}}}
+	a, err := Create(ctx, "", []int64{3}, []int32{1, 2, 3}, o)
+	must(t, err)
+	var file bytes.Buffer
+	_, err = a.Save(ctx, &file)
+	must(t, err)
+	for _, text := range []string{"attribute", "metalayer"} {
+		at := bytes.LastIndex(file.Bytes(), []byte(text))
+		if at < 0 {
+			t.Fatalf("no %s", text)
+		}
+		damaged := bytes.Clone(file.Bytes())
+		damaged[at] ^= 1
+		a, err := OpenBytes(damaged, nil)
+		must(t, err)
+		_, all := Copy(ctx, "", a, nil)
+		_, again := Copy(ctx, "", a, &CreateOptions{Level: 9})
+		_, frames := frame.Copy(ctx, "", a.Frame(), nil)
+		e := editBytes(t, damaged)
+		for what, err := range map[string]error{"copy": all, "other level": again, "frame": frames, "Verify": e.Verify(ctx, nil)} {
+			if !errors.Is(err, ErrChecksum) {
+				t.Errorf("%s: %s: %v, want ErrChecksum", text, what, err)
+			}
+		}
+		// SetChecksums accepts what the file holds.
+		b, err := e.Frame().Begin(ctx)
+		must(t, err)
+		must(t, b.SetChecksums(ctx, true))
+		must(t, b.Commit())
+		must(t, e.Verify(ctx, nil))
 	}
 }

@@ -79,7 +79,7 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		return nil, err
 	}
 	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
-		if err := b.Engine().CopyMeta(layers); err != nil {
+		if err := b.Engine().CopyMeta(h.v, layers); err != nil {
 			return err
 		}
 		if view == nil && to.Attrs == nil {

@@ -450,8 +450,13 @@ func TestCopyOfOneState(t *testing.T) {
 func TestCopyEmptyName(t *testing.T) {
 	l, err := newLayout(ctx, "", []int64{3}, "<i4", nil)
 	must(t, err)
+	other, err := Zeros(ctx, "", []int64{3}, "<i4", nil)
+	must(t, err)
+	h, err := snapshotOf(ctx, other)
+	must(t, err)
+	defer h.release()
 	a, err := l.create(ctx, "", func(b *frame.Batch) error {
-		must(t, b.Engine().CopyMeta([]meta.Layer{{Name: "", Content: []byte("m")}}))
+		must(t, b.Engine().CopyMeta(h.v, []meta.Layer{{Name: "", Content: []byte("m")}}))
 		return b.Append(ctx, make([]byte, l.geo.ChunkBytes))
 	})
 	must(t, err)
