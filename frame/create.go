@@ -72,6 +72,7 @@ func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, err
 
 // createFunc is CreateFunc for a frame of prepareNew.
 func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error {
+	ctx = task.Context(ctx)
 	switch {
 	case f.store != nil:
 		return f.createStorage(ctx, fill)

@@ -347,7 +347,8 @@ func TestOverwriteLocked(t *testing.T) {
 			if err := b.Commit(); !locking && !errors.Is(err, frame.ErrChanged) || locking && err != nil {
 				t.Errorf("Commit: %v", err)
 			}
-			g, err = frame.Create(t.Context(), name, o)
+			var none context.Context // nil is Background
+			g, err = frame.Create(none, name, o)
 			must(t, err)
 			must(t, g.Close())
 		})
