@@ -218,6 +218,14 @@ func TestMakeErrors(t *testing.T) {
 			type row struct{ Names [2]string }
 			return FromFunc(ctx, name, shape, func(Tile[row]) error { return nil }, nil)
 		}},
+		"strings of a field": {ErrType, func() (*Array, error) {
+			return FromFunc(ctx, name, shape, func(t Tile[struct {
+				A string
+				B int32
+			}]) error {
+				return nil
+			}, &CreateOptions{DType: "[('A', '<U'), ('B', '<i4')]"})
+		}},
 		"strings of a map": {ErrType, func() (*Array, error) {
 			a, err := Zeros(ctx, "", shape, "<i4", nil)
 			if err != nil {

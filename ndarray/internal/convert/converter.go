@@ -124,7 +124,7 @@ func (g Types) FixedDTypeFor(t reflect.Type, given string) (meta.DType, error) {
 	if err != nil {
 		return d, err
 	}
-	if path, ok := lengthless(d, ""); ok && (given == "" || d.Size == 0) {
+	if path, ok := lengthless(d, ""); ok {
 		what := "the strings of the items have"
 		if path != "" {
 			what = fmt.Sprintf("the strings of field %q have", path)
