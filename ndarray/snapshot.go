@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/meta"
@@ -180,13 +181,20 @@ func (h *snapshot) chunkwise() bool {
 	return true
 }
 
+// usesBlockShape reports whether chunks with the parameters p may depend on the shape of their blocks. Codecs and
+// filters of the program may use it.
+func (l *layout) usesBlockShape(p chunk.Params) bool {
+	return p.Shaped() || len(l.opts.Codecs) > 0 || len(l.opts.UserFilters) > 0
+}
+
 // takes reports whether chunks of the snapshot, which must be chunkwise, can be copied to the new array as stored.
 func (l *layout) takes(h *snapshot) bool {
 	p := h.v.Info().Params
 	if l.opts.Goal != 0 { // the items are compressed again
 		return false
 	}
-	if !sameCParams(l.opts.Params, p) || p.Shaped() && h.m.Ndim != h.st.geo.Ndim {
+	sameBlocks := l.geo.Ndim == h.st.geo.Ndim && l.geo.BlockShape == h.st.geo.BlockShape
+	if !sameCParams(l.opts.Params, p) || l.usesBlockShape(p) && !sameBlocks {
 		return false
 	}
 	var seen [grid.MaxDims]bool
