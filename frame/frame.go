@@ -56,8 +56,8 @@ type oldFrame struct {
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {
 	f := &Frame{
 		path: path, name: path, opts: opts, sys: storage.At(sys, path), mu: newGate(),
-		plain: coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes}),
 	}
+	f.plain = coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes, Trusted: &f.trusted})
 	var err error
 	if f.plugins, err = coder.NewPlugins(opts.Codecs, opts.UserFilters); err != nil {
 		return nil, f.error(err)
@@ -405,7 +405,7 @@ func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 	o := &f.opts
 	return &coder.Options{
 		Plugins: f.plugins, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
-		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes,
+		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, Trusted: &f.trusted,
 		ItemSize: itemSize, BlockShape: blockShape,
 	}
 }

@@ -494,3 +494,33 @@ func TestCreateZFP(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnArrayHasNoLimit reads an array that the program has created and whose only block takes more memory than the
+// default limit, and opens it then.
+func TestOwnArrayHasNoLimit(t *testing.T) {
+	const n = 16 << 20
+	items := make([]uint8, n)
+	items[5] = 1
+	ctx, name := context.Background(), filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := Create(ctx, name, []int64{n}, items, &CreateOptions{Chunks: []int64{n}, Blocks: []int64{n}, NoSync: true})
+	must(t, err)
+	got, err := Read[uint8](ctx, a)
+	if err != nil || !bytes.Equal(got, items) {
+		t.Errorf("Read: %v, or other items", err)
+	}
+	if _, err := a.Frame().ReadChunk(ctx, nil, 0); err != nil {
+		t.Errorf("ReadChunk: %v", err)
+	}
+	if _, err := a.Frame().ReadBlock(ctx, nil, 0, 0); err != nil {
+		t.Errorf("ReadBlock: %v", err)
+	}
+	must(t, a.Verify(ctx, nil))
+	must(t, Write(ctx, a, []uint8{2}, Span(9, 10)))
+	must(t, a.Close())
+	a, err = Open(ctx, name, nil)
+	must(t, err)
+	defer a.Close()
+	if _, err := Item[uint8](ctx, a, 9); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("opened: %v, want ErrTooLarge", err)
+	}
+}

@@ -41,7 +41,7 @@ func (w *Worker) open(r *Reader) (err error) {
 			r.reset()
 		}
 	}()
-	r.maxBytes = w.o.MaxBytes
+	r.maxBytes = w.o.limit()
 	h := &r.h
 	r.largest = min(h.BlockSize, h.NBytes)
 	if h.Special() != Regular {
@@ -115,7 +115,7 @@ func (w *Worker) checkStored(r *Reader) error {
 	if r.mem != nil {
 		src, off = bytes.NewReader(r.mem), 0
 	}
-	if !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.MaxBytes) {
+	if !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.limit()) {
 		return headerError(8, errs.ErrTooLarge, "a block of %d bytes, of which too few are stored; MaxBytes in the options may allow it", n)
 	}
 	return nil

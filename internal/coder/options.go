@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/codecs"
@@ -19,6 +20,8 @@ type Options struct {
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or
 	// 4096 times its stored size, in which pages of zeros do not count (see MayRead). -1 = no limit.
 	MaxBytes int64
+	// Trusted is set while 0 means no limit too. nil = never.
+	Trusted *atomic.Bool
 
 	// Prefilter computes from each block src the bytes that are encoded instead. It runs before the filters of the
 	// chunk, and for stored chunks too. Postfilter computes from each decoded block src the bytes that the reader gets.
@@ -81,6 +84,14 @@ func (p Plugins) filter(f Filter) *filterDef {
 	return builtinFilter(f)
 }
 
+// limit returns MaxBytes, or -1 if there is no limit now.
+func (o *Options) limit() int64 {
+	if o.MaxBytes == 0 && o.Trusted != nil && o.Trusted.Load() {
+		return -1
+	}
+	return o.MaxBytes
+}
+
 // limitText describes a limit of allows for a buffer, such as "a block", in an error.
 func (o *Options) limitText(buffer string, limit int64) string {
 	if o.MaxBytes == 0 {
@@ -93,7 +104,7 @@ func (o *Options) limitText(buffer string, limit int64) string {
 // mem or, if that is nil, at off in src. Its own size counts only as far as it is evidence. If the caller sets no
 // limit, floor bytes are always allowed.
 func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, mem []byte) (int64, bool) {
-	limit := o.MaxBytes
+	limit := o.limit()
 	switch {
 	case limit < 0:
 		limit = MaxBytes

@@ -83,7 +83,7 @@ func (p *Pool) getWorkers(n int) []*Worker {
 func (p *Pool) getDecoders(n int, r *Reader) []*Worker {
 	n = task.Workers(p.o.Concurrency, int64(n))
 	return p.getWorkers(WorkersFor(n, int64(r.largest), func(n int64) int64 {
-		if p.o.MaxBytes < 0 {
+		if p.o.limit() < 0 {
 			return math.MaxInt64
 		}
 		limit, _ := p.o.allows(min(n, MemoryRatio*int64(r.h.CBytes)), FreeBytes, &r.h, r.src, r.base, r.mem)

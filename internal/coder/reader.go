@@ -32,7 +32,7 @@ type Reader struct {
 	opened  uint64 // counts openings
 	largest int    // size of the largest block
 
-	maxBytes int64 // Options.MaxBytes of the worker that opened it
+	maxBytes int64 // limit of the worker that opened it
 
 	// Properties of all blocks, under the options of the worker that opened the chunk.
 	steps  steps // filters to undo
@@ -78,7 +78,7 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 		end = min(end+4+codecs.MaxDict, h.CBytes)
 	}
 	if had := len(r.own); end > had {
-		if !MayRead(src, off, int64(end), w.o.MaxBytes) {
+		if !MayRead(src, off, int64(end), w.o.limit()) {
 			return headerError(12, errs.ErrTooLarge, "%d bytes of a chunk, of which too few are stored; MaxBytes in the options may allow them", end)
 		}
 		r.own = slices.Grow(r.own, end-had)[:end]
