@@ -515,3 +515,18 @@ func TestDecodeTwo(t *testing.T) {
 		}
 	}
 }
+
+// TestLockFileIsNotDead expects no dead bytes in a sparse frame with a lock file after Compact.
+func TestLockFileIsNotDead(t *testing.T) {
+	if !storage.CanLock {
+		t.Skip("no file locks on this system")
+	}
+	f, err := Create(t.Context(), filepath.Join(t.TempDir(), "x"), &CreateOptions{Sparse: true, Locking: true, NoSync: true})
+	must(t, err)
+	defer f.Close()
+	must(t, f.Append(t.Context(), []byte("abc")))
+	must(t, f.Compact(t.Context()))
+	if n, err := f.DeadBytes(t.Context()); err != nil || n != 0 {
+		t.Errorf("%d dead bytes, %v", n, err)
+	}
+}

@@ -330,12 +330,12 @@ func (d *sparse) evidence(s *snapshot, enough int64) int64 {
 	return sum
 }
 
-// size measures the files of the directory.
+// size measures the files of the directory, without the lock file.
 func (d *sparse) size(*snapshot) (int64, error) {
 	sum := int64(0)
 	files, err := d.root.ReadDir(".")
 	for _, x := range files {
-		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() {
+		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() && x.Name() != storage.LockName("", true) {
 			sum += fi.Size()
 		}
 	}
