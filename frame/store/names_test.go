@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -266,5 +267,46 @@ func TestDictAttrs(t *testing.T) {
 	}
 	if keys := slices.Collect(s.Keys("/")); !slices.Equal(keys, []string{"/__vlmeta__"}) {
 		t.Errorf("keys %v", keys)
+	}
+}
+
+// failingOnce is a source of which one read fails: the first of the byte at.
+type failingOnce struct {
+	source.Source
+	at     int64
+	failed *bool
+}
+
+var errReset = errors.New("connection reset")
+
+func (f failingOnce) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if !*f.failed && off <= f.at && f.at < off+int64(len(p)) {
+		*f.failed = true
+		return 0, errReset
+	}
+	return f.Source.ReadAtContext(ctx, p, off)
+}
+
+// TestProbeFails opens a zip file with leaves that have foreign names, while a read of one of them fails: opening must
+// not lose the leaf.
+func TestProbeFails(t *testing.T) {
+	leaf := buildFrame(t, nil, nil, []byte("content"))
+	b := zipWith(t, func(yield func(string, []byte) bool) {
+		_ = yield("a.t", leaf) && yield("b.t", leaf) && yield("big.b2nd", make([]byte, 1<<20))
+	})
+	failed := false
+	src := failingOnce{source.FromReader(bytes.NewReader(b), int64(len(b))), int64(bytes.Index(b, []byte("a.t"))), &failed}
+	if _, err := OpenSource(t.Context(), src, nil); !errors.Is(err, errReset) || !failed || !strings.Contains(err.Error(), "a.t") {
+		t.Fatalf("%v", err)
+	}
+	s, err := OpenSource(t.Context(), src, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, key := range []string{"/a", "/b"} {
+		if _, err := s.Frame(t.Context(), key); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"sync"
@@ -177,8 +178,15 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 			}
 			hasEmbed = true
 		}
-		if ignoredFile(f.name) || needsProbe(f.name) && !isFrame(ctx, probe, f) {
+		if ignoredFile(f.name) {
 			continue
+		}
+		if needsProbe(f.name) {
+			if ok, err := isFrame(ctx, probe, f); err != nil {
+				return nil, fmt.Errorf("%s: %w", faults.Clip(f.name), err)
+			} else if !ok {
+				continue
+			}
 		}
 		if err := s.addExternal(f); err != nil {
 			return nil, err
@@ -196,22 +204,29 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 // needsProbe reports whether the name of a file does not show whether it is a leaf.
 func needsProbe(name string) bool { return !ignoredFile(name) && !knownExtension(name) }
 
-// isFrame reports whether a file whose name does not show it is a leaf.
-func isFrame(ctx context.Context, from opener, f file) bool {
+// isFrame reports whether a file whose name does not show it is a leaf. A file that is damaged, has gone or may not be
+// read is none. Other errors of reading are returned.
+func isFrame(ctx context.Context, from opener, f file) (bool, error) {
 	if f.fault != nil {
-		return false
+		return false, nil
 	}
-	src, release, err := from.open(ctx, f.name)
-	if err != nil {
-		return false
-	}
-	defer release()
 	var head [10]byte
-	if src.Size() < int64(len(head)) {
-		return false
+	src, release, err := from.open(ctx, f.name)
+	if err == nil {
+		defer release()
+		if src.Size() < int64(len(head)) {
+			return false, nil
+		}
+		_, err = src.ReadAtContext(ctx, head[:], 0)
 	}
-	_, err = src.ReadAtContext(ctx, head[:], 0)
-	return err == nil && string(head[2:]) == "b2frame\x00"
+	for _, is := range []error{
+		ErrCorrupt, ErrFormat, frame.ErrTooLarge, errors.ErrUnsupported, fs.ErrPermission, fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF,
+	} {
+		if errors.Is(err, is) {
+			return false, nil
+		}
+	}
+	return err == nil && string(head[2:]) == "b2frame\x00", err
 }
 
 // addExternal adds the leaf in a file of its own.
