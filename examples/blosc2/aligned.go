@@ -17,7 +17,7 @@ import (
 // alignedTexts returns the items in b as NumPy prints them in an array: with as many digits as they need, at most 8
 // after the point, and all with the same width.
 func alignedTexts(d meta.DType, b []byte) []string {
-	if d.Size == 0 {
+	if d.Size == 0 || len(b) == 0 {
 		return nil
 	}
 	n := len(b) / d.Size

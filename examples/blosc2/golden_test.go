@@ -129,6 +129,21 @@ func TestNumPyItems(t *testing.T) {
 	}
 }
 
+// TestNumPyNoItems prints no items that would have sub-arrays.
+func TestNumPyNoItems(t *testing.T) {
+	out := t.TempDir() + "/a"
+	must(t, strings.Repeat("\x00", 27), "create", "-dtype", "[('a', '<i4', (2, 3)), ('b', 'S3')]", out)
+	for _, sel := range []string{"0:0", "[]"} {
+		if got := must(t, "", "slice", "-text", out, sel); got != "[] # shape (0,)\n" {
+			t.Errorf("%s: %q", sel, got)
+		}
+	}
+	must(t, "", "resize", out, "0")
+	if _, got, _ := call(t, "", "view", out); hasTerminal && !strings.Contains(string(got), "no items") {
+		t.Errorf("view: %q", got)
+	}
+}
+
 // TestNumPyScalars compares texts of single items, and of structured items, with those that str of NumPy 1.24 returns.
 func TestNumPyScalars(t *testing.T) {
 	word := func(x uint64) string { return string(binary.LittleEndian.AppendUint64(nil, x)) }
