@@ -47,7 +47,7 @@ func printArray(e *env, a *ndarray.Array, sel []ndarray.Index) error {
 	}
 	switch {
 	case len(shape) == 0:
-		fmt.Fprintln(e.out, scalarText(d, data))
+		fmt.Fprintln(e.out, e.cell(scalarText(d, data)))
 	case r.Size() == 0:
 		fmt.Fprintf(e.out, "[] # shape %s\n", pyTuple(shape))
 	default:

@@ -159,7 +159,7 @@ func visible(s string) string {
 // isHidden reports whether a terminal does not print a character.
 func isHidden(r rune) bool { return !unicode.IsPrint(r) }
 
-// cell returns a text for CSV, which on a terminal has no characters that control it.
+// cell returns a text of a file, which on a terminal has no characters that control it.
 func (e *env) cell(s string) string {
 	if e.tty {
 		return visible(s)

@@ -137,6 +137,13 @@ func TestTerminalOutput(t *testing.T) {
 	if out := must(t, "", "slice", "-csv", text, ":"); out != "\x1b[1m\u202e\n" {
 		t.Errorf("slice -csv to a pipe: %q", out)
 	}
+	must(t, "\x1b\x00\x00\x00\x07\x00\x00\x00", "create", "-dtype", "<U2", "-overwrite", text)
+	if out, err := onTerminal(t, 80, "", "slice", text, "0"); err != nil || out != `\x1b\x07`+"\n" {
+		t.Errorf("slice of an item: %q, %v", out, err)
+	}
+	if out := must(t, "", "slice", "-text", text, "0"); out != "\x1b\x07\n" {
+		t.Errorf("slice of an item to a pipe: %q", out)
+	}
 	info := must(t, "", "info", a)
 	if out, err := onTerminal(t, 80, "", "info", a); err != nil || !strings.Contains(out, "\x1b[") || uncolored(out) != info {
 		t.Errorf("info: %q, %v", out, err)
