@@ -37,6 +37,9 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 	if !sparse && os.IsPathSeparator(path[len(path)-1]) {
 		return nil, fmt.Errorf("%s is the name of a directory; use -sparse to create one", path)
 	}
+	if err := checkTable(e, path); err != nil {
+		return nil, err
+	}
 	if _, err := os.Lstat(path); err == nil {
 		if err := refuseDevice(path, true); err != nil {
 			return nil, err

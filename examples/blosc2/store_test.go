@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -263,6 +264,8 @@ func TestEditTable(t *testing.T) {
 			fails(t, 1, "leaves of a table", "", "resize", path, "3")
 			fails(t, 1, "leaves of a table", "", "vlmeta", path, "set", "a", "1")
 			fails(t, 1, "leaves of a table", "", "compact", path)
+			fails(t, 1, "leaves of a table", "", "create", "-overwrite", "-raw", path, "store_test.go")
+			fails(t, 1, "leaves of a table", "", "copy", "-overwrite", group+"/x.b2nd", path)
 			must(t, "", "compact", "-n", path)
 			if after := must(t, "", "table", "-json", top); after != before {
 				t.Errorf("%s: the table has changed", path)
@@ -270,11 +273,55 @@ func TestEditTable(t *testing.T) {
 		}
 		fails(t, 1, "leaves of a table", "", "vlmeta", top+"/_meta", "set", "a", "1")
 	}
+	embedded := storeOf(t, "e.b2d", "/t/_meta", "/t/_valid_rows")
+	fails(t, 1, "leaves of a table", "", "copy", group+"/x.b2nd", embedded+"/t/x.b2nd")
 	must(t, "", "set", group+"/x", "0", "-value", "7")
 	must(t, "", "set", group+"/x.b2nd", "1", "-value", "8")
 	if got := must(t, "", "slice", "-csv", group+"/x", ":2"); got != "7,8\n" {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestEditTableByLink edits a leaf of a table by links to its file and to its folder.
+func TestEditTableByLink(t *testing.T) {
+	table, links := copyTree(t, "../../testdata/tables/t01_int8.b2d"), t.TempDir()
+	before := must(t, "", "table", "-json", table)
+	folder, file := filepath.Join(links, "cols"), filepath.Join(links, "c0.b2nd")
+	if err := errors.Join(os.Symlink(filepath.Join(table, "_cols"), folder), os.Symlink(filepath.Join(folder, "c0_int8.b2nd"), file)); err != nil {
+		t.Skip(err)
+	}
+	fails(t, 1, "leaves of a table", "", "set", folder+"/c0_int8.b2nd", "0", "-value", "7")
+	fails(t, 1, "leaves of a table", "", "create", "-overwrite", "-raw", folder+"/c0_int8.b2nd", "store_test.go")
+	fails(t, 1, "leaves of a table", "", "set", file, "0", "-value", "7")
+	if after := must(t, "", "table", "-json", table); after != before {
+		t.Errorf("the table has changed: %s", after)
+	}
+	must(t, "", "copy", "-overwrite", table+"/_cols/c0_int8", file) // replaces the link
+}
+
+// TestEditBelowNoStore edits files below folders with a file embed.b2e that are no intact stores.
+func TestEditBelowNoStore(t *testing.T) {
+	dir := storeOf(t, "s.b2d", "/a")
+	deep := filepath.Join(dir, strings.Repeat("d/", 101))
+	a, b := filepath.Join(dir, "g", "a.b2nd"), filepath.Join(deep, "a.b2nd")
+	if err := errors.Join(os.Mkdir(filepath.Dir(a), 0o777), os.MkdirAll(deep, 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	edit := func() {
+		t.Helper()
+		for _, path := range []string{a, b} {
+			must(t, numbers(2), "create", "-overwrite", "-dtype", "<i4", path)
+			must(t, "", "set", path, "0", "-value", "7")
+			must(t, "", "compact", path)
+		}
+	}
+	edit() // b is more than 100 folders deep
+	must(t, "", "copy", a, strings.Replace(a, ".b2nd", ".b2f", 1))
+	edit()
+	if err := os.WriteFile(filepath.Join(dir, "embed.b2e"), []byte("foreign"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	edit()
 }
 
 func TestObjects(t *testing.T) {

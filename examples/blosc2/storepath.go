@@ -168,45 +168,74 @@ func changePath(e *env, path string) (string, error) {
 		if err := checkTable(e, path); err != nil {
 			return "", err
 		}
+		if target, err := filepath.EvalSymlinks(path); err == nil && target != filepath.Clean(path) {
+			if err := checkTable(e, target); err != nil {
+				return "", err
+			}
+		}
 	}
 	return editPath(e, path)
 }
 
-// checkTable returns an error for a path in a table of a directory store.
+// checkTable returns an error for a path in a table of a directory store. It looks only at the folders between them,
+// because the store need not be one: any folder may have a file embed.b2e.
 func checkTable(e *env, path string) error {
-	name, err := filepath.Abs(path)
-	if err != nil {
+	dir, err := filepath.Abs(filepath.Dir(filepath.Clean(path)))
+	if err != nil || isPlainDir(path) && isStore(path) {
 		return err
 	}
-	key := ""
-	for !isPlainDir(name) || !isStore(name) {
-		if filepath.Dir(name) == name {
+	dir = realDir(dir)
+	top := dir // of the store
+	for !isPlainDir(top) || !isStore(top) {
+		if filepath.Dir(top) == top {
 			return nil
 		}
-		key = "/" + filepath.Base(name) + key
-		name = filepath.Dir(name)
+		top = filepath.Dir(top)
 	}
-	if key == "" { // the store itself
-		return nil
-	}
-	st, err := newStore(e, name)
-	if err != nil {
-		return err
-	}
-	defer st.close()
-	for above := key; above != ""; {
-		above = above[:strings.LastIndexByte(above, '/')]
-		if st.hasLeaf(e, above+"/_meta") && st.hasLeaf(e, above+"/_valid_rows") {
-			return fmt.Errorf("%s: the leaves of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
+	var embedded *openStore
+	if isInDir(top, "embed.b2e") {
+		if embedded, err = newStore(e, filepath.Join(top, "embed.b2e")); err != nil {
+			embedded = nil // of no use to an edit of a file
+		} else {
+			defer embedded.close()
 		}
 	}
-	return nil
+	for ; ; dir = filepath.Dir(dir) {
+		key := "/" + strings.Trim(filepath.ToSlash(dir[len(top):]), "/")
+		if hasLeaf(e, embedded, dir, key, "_meta") && hasLeaf(e, embedded, dir, key, "_valid_rows") {
+			return fmt.Errorf("%s: the leaves of a table cannot be edited one by one: %w", path, errors.ErrUnsupported)
+		}
+		if dir == top {
+			return nil
+		}
+	}
 }
 
-// hasLeaf reports whether the store has a leaf with a key, which may be damaged.
-func (s *openStore) hasLeaf(e *env, key string) bool {
-	entry, _ := s.Stat(e.ctx, key)
-	return s.Has(key) && entry.Kind != store.KindGroup && entry.Kind != store.KindTable
+// realDir returns a directory without symbolic links, as far as it exists.
+func realDir(dir string) string {
+	for above := dir; ; above = filepath.Dir(above) {
+		if target, err := filepath.EvalSymlinks(above); err == nil {
+			return filepath.Join(target, dir[len(above):])
+		}
+		if filepath.Dir(above) == above {
+			return dir
+		}
+	}
+}
+
+// hasLeaf reports whether a folder of a store, which has a key, has a leaf with a name: in a file, or in the store
+// embedded unless that is nil. The leaf may be damaged.
+func hasLeaf(e *env, embedded *openStore, dir, key, name string) bool {
+	for _, ext := range leafExtensions {
+		if fi, err := os.Lstat(filepath.Join(dir, name+ext)); err == nil && !fi.IsDir() {
+			return true
+		}
+	}
+	if key = strings.TrimSuffix(key, "/") + "/" + name; embedded == nil || !embedded.Has(key) {
+		return false
+	}
+	entry, _ := embedded.Stat(e.ctx, key)
+	return entry.Kind != store.KindGroup && entry.Kind != store.KindTable
 }
 
 // editPath returns the file of STORE/KEY in a directory store, or path if it is no such path.
