@@ -102,13 +102,13 @@ func (v *tableCmd) print(e *env, t *tablePart) error {
 
 // tableJSON prints a table as JSON, column by column.
 func tableJSON(e *env, t *tablePart, p *progress) error {
+	columns, err := t.openAll(e)
+	if err != nil {
+		return err
+	}
 	fmt.Fprintf(e.out, `{"rows": %d, "columns": {`, t.rows())
 	var buf bytes.Buffer
 	for i, info := range t.columns {
-		c, err := t.Column(e.ctx, info.Name)
-		if err != nil {
-			return err
-		}
 		if i > 0 {
 			buf.WriteString(", ")
 		}
@@ -117,7 +117,7 @@ func tableJSON(e *env, t *tablePart, p *progress) error {
 		}
 		buf.WriteString(": [")
 		first := true
-		for v, err := range t.values(e, c) {
+		for v, err := range t.values(e, columns[i]) {
 			if err != nil {
 				return err
 			}
@@ -138,20 +138,19 @@ func tableJSON(e *env, t *tablePart, p *progress) error {
 		buf.WriteByte(']')
 	}
 	buf.WriteString("}}\n")
-	_, err := buf.WriteTo(e.out)
+	_, err = buf.WriteTo(e.out)
 	return err
 }
 
 // tableCSV prints a table as CSV, some rows of all columns at a time.
 func tableCSV(e *env, t *tablePart, p *progress) error {
 	infos := t.columns
-	columns := make([]*table.Column, len(infos))
+	columns, err := t.openAll(e)
+	if err != nil {
+		return err
+	}
 	record := make([]string, len(infos))
-	var err error
 	for i, info := range infos {
-		if columns[i], err = t.Column(e.ctx, info.Name); err != nil {
-			return err
-		}
 		record[i] = e.cell(info.Name)
 	}
 	w := csv.NewWriter(e.out)

@@ -59,13 +59,14 @@ func (r *rowRange) of(n int64) (start, stop int64) {
 // tablePart is what is printed of a table: rows start to stop-1 of some columns.
 type tablePart struct {
 	*table.Table
+	path        string // of the command line
 	columns     []table.ColumnInfo
 	start, stop int64
 }
 
 // part returns the part of a table that the command line selects.
 func (v *tableCmd) part(e *env, t *table.Table) (*tablePart, error) {
-	p := &tablePart{Table: t, columns: t.Columns()}
+	p := &tablePart{Table: t, path: v.Path, columns: t.Columns()}
 	p.start, p.stop = v.Rows.of(t.Rows())
 	if len(v.Columns) == 0 {
 		return p, nil
@@ -100,6 +101,27 @@ func noColumn(e *env, t *table.Table, name string) error {
 		names = append(names, "...")
 	}
 	return fmt.Errorf("no column %q; the table has %s", name, strings.Join(names, ", "))
+}
+
+// open opens a column of the part. The error for one that cannot be read names the command for others.
+func (p *tablePart) open(e *env, name string) (*table.Column, error) {
+	c, err := p.Column(e.ctx, name)
+	if len(p.Columns()) > 1 && (errors.Is(err, errors.ErrUnsupported) || errors.Is(err, table.ErrCorrupt)) {
+		err = fmt.Errorf("%w; print other columns with blosc2 table %s COLUMN...", err, p.path)
+	}
+	return c, err
+}
+
+// openAll opens the columns of the part.
+func (p *tablePart) openAll(e *env) ([]*table.Column, error) {
+	list := make([]*table.Column, len(p.columns))
+	for i, info := range p.columns {
+		var err error
+		if list[i], err = p.open(e, info.Name); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
 }
 
 // rows returns the number of rows of the part.

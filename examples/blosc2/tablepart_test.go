@@ -49,4 +49,10 @@ func TestTableWithStaleColumn(t *testing.T) {
 	for _, name := range []string{"twice", "thrice"} {
 		fails(t, 1, name, "", "table", "-csv", b.Dir, "i", name)
 	}
+	for _, form := range []string{"-csv", "-json", "-text"} {
+		code, out, errOut := call(t, "", "table", form, b.Dir)
+		if want := "; print other columns with blosc2 table " + b.Dir + " COLUMN...\n"; code != 1 || len(out) > 0 || !strings.HasSuffix(errOut, want) {
+			t.Errorf("%s: exit %d, %q, %q", form, code, out, errOut)
+		}
+	}
 }

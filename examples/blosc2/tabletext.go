@@ -69,7 +69,7 @@ func isNumberKind(kind string) bool {
 
 // columnText returns the name and the values of a column: edge rows at each end, and dots if there are others.
 func columnText(e *env, t *tablePart, info table.ColumnInfo, edge int64) ([]string, error) {
-	c, err := t.Column(e.ctx, info.Name)
+	c, err := t.open(e, info.Name)
 	if err != nil {
 		return nil, err
 	}
