@@ -112,6 +112,9 @@ func (s *openStore) find(key string) string {
 	return key
 }
 
+// escapedKey returns a key as URLs have it.
+func escapedKey(key string) string { return (&url.URL{Path: key}).EscapedPath() }
+
 // close closes the store.
 func (s *openStore) close() {
 	s.Close()

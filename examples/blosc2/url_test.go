@@ -163,6 +163,7 @@ func TestEscapedKeys(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	fails(t, 1, "/a%20b/none", "", "verify", address+"/a%20b/none")
+	fails(t, 1, ", such as "+address+"/a%20b/c%3Fd\n", "", "info", address+"/a%20b")
 }
 
 // TestSplitURL splits URLs of stores from keys.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"runtime/debug"
+	"strings"
 
 	"github.com/goblosc/blosc2/examples/blosc2/internal/view"
 	"github.com/goblosc/blosc2/frame"
@@ -121,6 +122,9 @@ func storeEntries(e *env, path string) ([]view.Entry, error) {
 		line := view.Entry{Key: entry.Key, Text: plain.entryText(entry, err)}
 		if entry.Kind != store.KindGroup && path != "-" {
 			line.Path = name + entry.Key
+			if isURL(name) && strings.ContainsAny(entry.Key, "?#") { // find knows other keys as they are
+				line.Path = name + escapedKey(entry.Key)
+			}
 		}
 		if entry.Kind == store.KindGroup && err == nil {
 			return e.ctx.Err()

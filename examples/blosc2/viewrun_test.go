@@ -3,6 +3,8 @@
 package main
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,4 +38,24 @@ func TestGoldenView(t *testing.T) {
 	}
 	fails(t, 1, "no such file", "", "view", "missing.b2nd")
 	fails(t, 2, "argument PATH is missing", "", "view")
+}
+
+// TestViewEscapedKeys opens all leaves of the list of a store on a server.
+func TestViewEscapedKeys(t *testing.T) {
+	file := storeOf(t, "s.b2e", "/a?b", "/a#b", "/a b", "/a%20b", "/%")
+	server := httptest.NewServer(http.FileServer(http.Dir(filepath.Dir(file))))
+	defer server.Close()
+	e := &env{ctx: t.Context()}
+	list, err := openDocument(e, server.URL+"/s.b2e")
+	if err != nil || len(list.Entries) != 5 {
+		t.Fatalf("%d entries, %v", len(list.Entries), err)
+	}
+	for _, entry := range list.Entries {
+		doc, err := openDocument(e, entry.Path)
+		if err != nil {
+			t.Errorf("%s: %v", entry.Key, err)
+			continue
+		}
+		doc.Close()
+	}
 }

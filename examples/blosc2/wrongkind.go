@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/store"
@@ -16,9 +15,9 @@ func storeError(e *env, st *openStore, path, key string, otherwise error) error 
 	if err := e.ctx.Err(); err != nil {
 		return err
 	}
-	name := strings.TrimSuffix(strings.TrimSuffix(path, "/"), strings.TrimSuffix(key, "/"))
-	if key != "/" && "/"+filepath.ToSlash(filepath.Clean(path)) == key {
-		name = "." // the store is the working directory
+	name, _, ok := splitStore(path)
+	if !ok || path == "-" {
+		name = path
 	}
 	if key != "/" && !st.Has(key) {
 		return fmt.Errorf("%s has no key %s; list its keys with blosc2 ls %s", name, key, name)
@@ -35,7 +34,7 @@ func storeError(e *env, st *openStore, path, key string, otherwise error) error 
 	member := ""
 	for entry, err := range st.Walk(e.ctx, key) {
 		if err == nil && entry.Kind != store.KindGroup {
-			member = strings.TrimPrefix(entry.Key, "/")
+			member = entry.Key
 			break
 		}
 	}
@@ -48,7 +47,10 @@ func storeError(e *env, st *openStore, path, key string, otherwise error) error 
 	}
 	text := fmt.Sprintf("%s is %s; list it with blosc2 ls %s or blosc2 info -tree %s", shownPath(path), kind, path, path)
 	if member != "" && path != "-" {
-		text += ", and name a member, such as " + name + "/" + member
+		if isURL(name) {
+			member = escapedKey(member)
+		}
+		text += ", and name a member, such as " + name + member
 	}
 	return errors.New(text)
 }
