@@ -174,6 +174,17 @@ func TestWideCharacters(t *testing.T) {
 	}
 }
 
+// TestCombiningCharacters expects that a cell of characters that take no columns is shortened.
+func TestCombiningCharacters(t *testing.T) {
+	b := tabletest.New(t, `{"name": "s", "kind": "vlstring"}`, tabletest.AllLive(2))
+	short := strings.Repeat("e\u0301", 30)
+	b.Items("_cols/s", []any{"a" + strings.Repeat("\u0301", 10000), short})
+	text := must(t, "", "table", "-text", b.Dir)
+	if n := len([]rune(text)); n > 400 || !strings.Contains(text, "\u0301…\n") || !strings.Contains(text, short+"\n") {
+		t.Errorf("%d characters:\n%s", n, text)
+	}
+}
+
 // TestWideNames expects that the columns of ls are aligned after wide characters, and that a long error does not move
 // them.
 func TestWideNames(t *testing.T) {

@@ -100,9 +100,18 @@ func columnText(e *env, t *tablePart, info table.ColumnInfo, edge int64) ([]stri
 	return cells, err
 }
 
-// shortened returns a text of at most cellWidth columns without control characters.
+// shortened returns a text of at most cellWidth columns without control characters. It has at most 4 characters for
+// each column, because those that combine with others take none.
 func shortened(text string) string {
-	return ansi.Truncate(visible(strings.ToValidUTF8(text, "\uFFFD")), cellWidth, "…")
+	text = visible(strings.ToValidUTF8(text, "\uFFFD"))
+	n := 0
+	for i := range text {
+		if n++; n > 4*cellWidth {
+			text = text[:i] + "…"
+			break
+		}
+	}
+	return ansi.Truncate(text, cellWidth, "…")
 }
 
 // textWidth returns the width of the longest text.

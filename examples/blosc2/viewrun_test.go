@@ -59,3 +59,12 @@ func TestViewEscapedKeys(t *testing.T) {
 		doc.Close()
 	}
 }
+
+// TestViewCombiningCharacters expects that a cell of characters that take no columns is shortened.
+func TestViewCombiningCharacters(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "a")
+	must(t, "a\x00\x00\x00"+strings.Repeat("\x01\x03\x00\x00", 9999), "create", "-dtype", "<U10000", out)
+	if text := []rune(must(t, "", "view", out)); len(text) > 2000 {
+		t.Errorf("%d characters", len(text))
+	}
+}

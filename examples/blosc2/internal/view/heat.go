@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -232,5 +234,5 @@ func (m model) legend(img *image) string {
 	if img.rowStep > 1 || img.colStep > 1 {
 		right += fmt.Sprintf(", every %d:%d", img.rowStep, img.colStep)
 	}
-	return shorten(left+bar.String()+right, m.width)
+	return ansi.Truncate(left+bar.String()+right, m.width, "…")
 }

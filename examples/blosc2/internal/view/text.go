@@ -43,8 +43,18 @@ func fitRight(s string, width int) string {
 	return spaces(width-ansi.StringWidth(s)) + s
 }
 
-// shorten returns a text in at most some cells.
-func shorten(s string, width int) string { return ansi.Truncate(s, max(width, 0), "…") }
+// shorten returns a text without colors in at most some cells. It has at most 4 characters for each cell, because those
+// that combine with others take none.
+func shorten(s string, width int) string {
+	n := 0
+	for i := range s {
+		if n++; n > 4*width {
+			s = s[:i] + "…"
+			break
+		}
+	}
+	return ansi.Truncate(s, max(width, 0), "…")
+}
 
 // spaces returns n spaces, or none.
 func spaces(n int) string { return strings.Repeat(" ", max(n, 0)) }
