@@ -154,7 +154,7 @@ func quoted(d meta.DType, item []byte) string {
 			return "'NaT'"
 		}
 	case 'U':
-		return pyQuote([]rune(text), unicode.MaxRune)
+		return pyQuote(codesOf(d, item), unicode.MaxRune)
 	case 'S':
 		return "b" + pyQuote(latin1(bytes.TrimRight(item, "\x00")), '~')
 	case 'V', 'O':
@@ -198,16 +198,24 @@ func pyQuote(text []rune, last rune) string {
 			s.WriteString(`\r`)
 		case r <= last && unicode.IsPrint(r):
 			s.WriteRune(r)
-		case r < 1<<8:
-			fmt.Fprintf(&s, `\x%02x`, r)
-		case r < 1<<16:
-			fmt.Fprintf(&s, `\u%04x`, r)
 		default:
-			fmt.Fprintf(&s, `\U%08x`, r)
+			s.WriteString(escapedRune(r))
 		}
 	}
 	s.WriteRune(quote)
 	return s.String()
+}
+
+// escapedRune returns the escape of a code as in Python.
+func escapedRune(r rune) string {
+	switch n := uint32(r); {
+	case n < 1<<8:
+		return fmt.Sprintf(`\x%02x`, n)
+	case n < 1<<16:
+		return fmt.Sprintf(`\u%04x`, n)
+	default:
+		return fmt.Sprintf(`\U%08x`, n)
+	}
 }
 
 // alignRight pads texts with spaces in front.

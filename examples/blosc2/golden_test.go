@@ -118,6 +118,7 @@ func TestNumPyItems(t *testing.T) {
 		{"<c16", "\x00\x00\x00\x00\x00\x00\xf0?\x00\x00\x00\x00\x00\x00\xf8\x7f\x00\x00\x00\x00\x00\x00\x00@\x00\x00\x00\x00\x00\x00\x0c\xc0", "[1.+nanj 2.-3.5j]"},
 		{"S3", "a\t\x00'\x00\x00\"'\x00", `[b'a\t' b"'" b'"\'']`},
 		{"<U2", "\x07\x00\x00\x00\t\x00\x00\x00'\x00\x00\x00\x00\x00\x00\x00\x85\x00\x00\x00. \x00\x00", `['\x07\t' "'" '\x85\u202e']`},
+		{"<U1", "\x00\xd8\x00\x00\x01\xd8\x00\x00\x00\x00\x11\x00\xff\xff\xff\xff\xfd\xff\x00\x00", `['\ud800' '\ud801' '\U00110000' '\Uffffffff' '�']`},
 		{"V2", "ab\x00\x01", `[b'\x61\x62' b'\x00\x01']`},
 		{"[('a', '?'), ('b', 'S2'), ('c', 'V1')]", "\x01\t\x00a", `[( True, b'\t', b'\x61')]`},
 	} {
@@ -197,11 +198,16 @@ func TestLongCSV(t *testing.T) {
 	}
 }
 
-// TestBytesInCSV expects bytes that are not UTF-8 in hexadecimal, so that different items differ.
+// TestBytesInCSV expects bytes that are not UTF-8 in hexadecimal, and escapes of other codes that UTF-8 cannot have, so
+// that different items differ.
 func TestBytesInCSV(t *testing.T) {
 	a := t.TempDir() + "/a.b2nd"
 	must(t, "\xff\xfea\x00\xfe\xffé", "create", "-shape", "2,2", "-dtype", "S2", a)
 	if got, want := must(t, "", "slice", "-csv", a, ":"), "fffe,a\nfeff,é\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	must(t, "\x00\xd8\x00\x00a\x00\x00\x00\x00\x00\x11\x00\xfd\xff\x00\x00", "create", "-shape", "2,-1", "-dtype", "<U1", a+"1")
+	if got, want := must(t, "", "slice", "-csv", a+"1", ":"), "\\ud800,a\n\\U00110000,\uFFFD\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 	must(t, "\xffb\xfe\x00", "create", "-dtype", "[('a', 'S1'), ('b', 'S1', (1,))]", a+"2")

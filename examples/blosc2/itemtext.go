@@ -151,17 +151,30 @@ func shortest(x float64, format byte, size int) string {
 	return strconv.FormatFloat(x, format, -1, 64)
 }
 
-// unicodeText returns text of four bytes for each character. A code that is no character becomes U+FFFD.
+// unicodeText returns text of four bytes for each character. A code that UTF-8 cannot have is an escape as in Python,
+// such as \ud800.
 func unicodeText(d meta.DType, b []byte) string {
-	var runes []rune
-	for part := range slices.Chunk(b, 4) {
-		r := rune(unsignedInt(d, part))
-		if !utf8.ValidRune(r) {
-			r = utf8.RuneError
+	var s strings.Builder
+	for _, r := range codesOf(d, b) {
+		if utf8.ValidRune(r) {
+			s.WriteRune(r)
+		} else {
+			s.WriteString(escapedRune(r))
 		}
-		runes = append(runes, r)
 	}
-	return strings.TrimRight(string(runes), "\x00")
+	return s.String()
+}
+
+// codesOf returns the codes of text of four bytes for each character, without zeros at the end.
+func codesOf(d meta.DType, b []byte) []rune {
+	var codes []rune
+	for part := range slices.Chunk(b, 4) {
+		codes = append(codes, rune(unsignedInt(d, part)))
+	}
+	for len(codes) > 0 && codes[len(codes)-1] == 0 {
+		codes = codes[:len(codes)-1]
+	}
+	return codes
 }
 
 // dateText returns a date as NumPy prints it, with the precision of its unit.

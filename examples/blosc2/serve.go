@@ -41,8 +41,8 @@ password: use a proxy for both.
   /api/chunk/PATH       the stored bytes of chunk nchunk=N
 
 With format=npy or format=json, or the header Accept, a client asks for a form. In JSON, byte strings are text, or
-{"bytes": hexadecimal} if they are not UTF-8. The paths below /api are those of Caterva2 that C2Array of python-blosc2
-reads.
+{"bytes": hexadecimal} if they are not UTF-8, and codes of text that UTF-8 cannot have are escapes such as \ud800. The
+paths below /api are those of Caterva2 that C2Array of python-blosc2 reads.
 
 Examples:
   blosc2 serve data

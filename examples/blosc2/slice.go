@@ -12,7 +12,7 @@ import (
 // sliceCmd writes a selection of an array.
 type sliceCmd struct {
 	Text bool `xor:"form" help:"print the items as NumPy does, long arrays abbreviated; the default on a terminal"`
-	CSV  bool `name:"csv" xor:"form" help:"write all items as text, with a line for each row of the last axis. Byte strings that are not UTF-8 are hexadecimal. Structured items have a line each, after one with the names of the fields"`
+	CSV  bool `name:"csv" xor:"form" help:"write all items as text, with a line for each row of the last axis. Byte strings that are not UTF-8 are hexadecimal, and codes of text that UTF-8 cannot have are escapes such as \\ud800. Structured items have a line each, after one with the names of the fields"`
 	NPY  bool `name:"npy" xor:"form" help:"write a .npy file"`
 	Raw  bool `name:"raw" xor:"form" help:"write the bytes of the items, even to a terminal; the default elsewhere"`
 	progressOption

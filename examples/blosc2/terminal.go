@@ -144,12 +144,8 @@ func visible(s string) string {
 			fmt.Fprintf(&b, `\x%02x`, s[0])
 		case !isHidden(r):
 			b.WriteRune(r)
-		case r < 1<<8:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case r < 1<<16:
-			fmt.Fprintf(&b, `\u%04x`, r)
 		default:
-			fmt.Fprintf(&b, `\U%08x`, r)
+			b.WriteString(escapedRune(r))
 		}
 		s = s[n:]
 	}
