@@ -39,7 +39,7 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 
 // checkTarget returns ErrParam if a new frame of a name would wait for the end of reading f.
 func (f *Frame) checkTarget(name string, o *CreateOptions) error {
-	if o.Locking && o.Overwrite && !o.Sparse && f.lock.Is(f.sys, strings.TrimPrefix(name, "file://")) {
+	if o.Locking && o.Overwrite && !o.Sparse && f.lock.Is(systemOr(o.sys), strings.TrimPrefix(name, "file://")) {
 		return f.error(fmt.Errorf("option Locking: a copy onto the frame would wait for its own reading: %w", ErrParam))
 	}
 	return nil

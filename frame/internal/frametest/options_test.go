@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -387,6 +388,29 @@ func TestCopyOntoItself(t *testing.T) {
 			must(t, g.Close())
 		}
 	}
+	// A relative name counts from the present working directory, not from that of the frame.
+	dir, other := t.TempDir(), t.TempDir()
+	sub := filepath.Join(dir, "sub")
+	must(t, os.Mkdir(sub, 0o777))
+	t.Chdir(dir)
+	o := &frame.CreateOptions{Locking: true, Overwrite: true}
+	f, err := frame.Create(t.Context(), filepath.Join("sub", "x"), o)
+	must(t, err)
+	defer f.Close()
+	t.Chdir(sub)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	if _, err := frame.Copy(ctx, "x", f, o); !errors.Is(err, frame.ErrParam) {
+		t.Errorf("the same file after Chdir: %v", err)
+	}
+	g, err := frame.Open(t.Context(), "x", &frame.OpenOptions{Locking: true})
+	must(t, err)
+	defer g.Close()
+	t.Chdir(other)
+	h, err := frame.Copy(t.Context(), "x", g, o)
+	must(t, err)
+	must(t, h.Close())
+	must(t, os.Remove("x")) // the copy is here
 }
 
 // countFilter counts the goroutines that are in Backward.
