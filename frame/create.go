@@ -116,11 +116,11 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 
 // lockOld keeps other processes from editing the frame that f will replace: a commit to it would be lost. The lock is a
 // shared one, because reads may go on. The lock is not in use if there is no lock file, or if it is no regular file. If
-// both frames are contiguous, f takes the same lock for editing instead.
+// both frames are contiguous, f takes the same lock for editing instead. The target of a symbolic link remains.
 func (f *Frame) lockOld(ctx context.Context) error {
 	for try := 1; ; try++ {
-		was, err := f.sys.Stat(f.path)
-		if err != nil || !was.IsDir() && !f.opts.Sparse {
+		was, err := f.sys.Lstat(f.path)
+		if err != nil || !was.IsDir() && (!f.opts.Sparse || !was.Mode().IsRegular()) {
 			return nil // checkFree has found no other error
 		}
 		fi, err := f.sys.Lstat(storage.LockName(f.path, was.IsDir()))
@@ -136,7 +136,7 @@ func (f *Frame) lockOld(ctx context.Context) error {
 		if err == nil {
 			err = f.old.lock.Begin(ctx, false)
 		}
-		now, e := f.sys.Stat(f.path)
+		now, e := f.sys.Lstat(f.path)
 		if err == nil && e == nil && f.sys.Same(was, now) {
 			return nil
 		}

@@ -382,13 +382,22 @@ func TestOverwriteLinks(t *testing.T) {
 			must(t, f.Close())
 			frameHolds(t, name, 2)
 		})
-		// A link to a frame: the link is replaced, the frame stays.
+		// A link to a frame: the link is replaced, the frame stays, so its lock does not matter.
 		other := sparseOf(t, 3)
 		name := filepath.Join(t.TempDir(), "x")
 		symlink(t, other, name)
-		f, err := frame.CreateFunc(t.Context(), name, fill, &frame.CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true})
+		e, err := frame.Edit(t.Context(), other, &frame.OpenOptions{NoSync: true, Locking: storage.CanLock})
+		must(t, err)
+		b, err := e.Begin(t.Context())
+		must(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		o := &frame.CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true, Locking: storage.CanLock}
+		f, err := frame.CreateFunc(ctx, name, fill, o)
 		must(t, err)
 		must(t, f.Close())
+		b.Rollback()
+		must(t, e.Close())
 		frameHolds(t, name, 1)
 		frameHolds(t, other, 3)
 	}
