@@ -17,6 +17,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
@@ -493,5 +494,25 @@ func TestCompactLocked(t *testing.T) {
 		if len(files) > 2 { // the frame and perhaps the lock
 			t.Errorf("files left: %v", files)
 		}
+		// The lock file is removed between two batches.
+		r, err := Open(t.Context(), name, o.open())
+		must(t, err)
+		defer r.Close()
+		if err := os.Remove(storage.LockName(name, o.Sparse)); err != nil {
+			t.Skip(err) // the system does not remove an open file
+		}
+		must(t, one(other).Update(1, stamped(30, 10)))
+		must(t, other.Compact(t.Context()))
+		if got, err := r.ReadChunk(t.Context(), nil, 1); err != nil || got[4] != 30 {
+			t.Errorf("a read with another lock file: %v, %v", got, err)
+		}
+		if _, err := f.Refresh(t.Context()); err != nil {
+			t.Error(err)
+		}
+		must(t, f.Append(t.Context(), stamped(31, 10)))
+		if got, err := r.ReadChunk(t.Context(), nil, 2); err != nil || got[4] != 31 {
+			t.Errorf("after an edit with that lock file: %v, %v", got, err)
+		}
+		verify(t, r)
 	})
 }

@@ -101,8 +101,8 @@ func (l *Lock) tryNamed(u User, exclusive bool) (bool, error) {
 		if named && err == nil {
 			return true, nil
 		}
-		if err = l.errorOf(u, err); err == nil && u != nil {
-			_, err = u.Stored() // the lock file of another frame is of no use
+		if err = l.errorOf(u, err); err == nil && u != nil && (exclusive || l.root != nil) {
+			_, err = u.Stored() // the lock file of another frame is of no use; readers of a file follow its name
 		}
 		if err == nil {
 			err = l.errorOf(u, l.exchange(exclusive))
