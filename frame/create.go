@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -29,9 +28,9 @@ import (
 // retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another
 // process has overwritten the new directory at once, and those of ctx, of the Storage and of the operating system.
 //
-// The name may begin with "file://". That of a file must not end in a separator: the error is then ErrParam. A new file
-// or directory first has the temporary name NAME.XXXXXXXX.tmp, with eight hexadecimal digits. A killed process can
-// leave it; it may be removed.
+// The name may begin with "file://". That of a file must not end in a separator, and its last element must not be "."
+// or "..": the error is then ErrParam. A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with
+// eight hexadecimal digits. A killed process can leave it; it may be removed.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }
@@ -79,8 +78,8 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 	case f.path == "":
 		f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.sys, scanned: true}
 		return f.create(ctx, fill)
-	case !f.opts.Sparse && os.IsPathSeparator(f.path[len(f.path)-1]):
-		return fmt.Errorf("frame: create %s: the name of a file must not end in a separator: %w", f.path, ErrParam)
+	case !f.opts.Sparse && namesDirectory(f.path):
+		return fmt.Errorf("frame: create %s: only a directory can have this name: %w", f.path, ErrParam)
 	}
 	err := f.checkFree()
 	if err != nil {
@@ -112,6 +111,12 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 		return err
 	}
 	return nil
+}
+
+// namesDirectory reports whether only a directory can have the name, because it ends in a separator, "." or "..".
+func namesDirectory(name string) bool {
+	_, last := filepath.Split(name)
+	return last == "" || last == "." || last == ".."
 }
 
 // lockOld keeps other processes from editing the frame that f will replace: a commit to it would be lost. The lock is a

@@ -347,18 +347,23 @@ func TestChdir(t *testing.T) {
 	}
 }
 
-// TestTrailingSeparator creates frames with names that end in a separator, which only directories may have.
-func TestTrailingSeparator(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "x") + string(filepath.Separator)
+// TestDirectoryNames creates frames with names that only directories may have, because of their ends.
+func TestDirectoryNames(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	const sep = string(filepath.Separator)
 	for range 2 { // also in place of a sparse frame
-		if _, err := frame.Create(t.Context(), name, &frame.CreateOptions{Overwrite: true}); !errors.Is(err, frame.ErrParam) {
-			t.Errorf("a file: %v", err)
+		for _, end := range []string{sep, sep + ".", sep + ".."} {
+			if _, err := frame.Create(t.Context(), name+end, &frame.CreateOptions{Overwrite: true}); !errors.Is(err, frame.ErrParam) {
+				t.Errorf("a file with the end %s: %v", end, err)
+			}
 		}
-		f, err := frame.Create(t.Context(), name, &frame.CreateOptions{Sparse: true, Overwrite: true})
-		must(t, err)
-		must(t, f.Close())
-		f, err = frame.Open(t.Context(), name, nil)
-		must(t, err)
-		must(t, f.Close())
+		for _, end := range []string{sep, sep + "."} {
+			f, err := frame.Create(t.Context(), name+end, &frame.CreateOptions{Sparse: true, Overwrite: true})
+			must(t, err)
+			must(t, f.Close())
+			f, err = frame.Open(t.Context(), name+end, nil)
+			must(t, err)
+			must(t, f.Close())
+		}
 	}
 }
