@@ -230,7 +230,8 @@ func (s *snapshot) info() Info {
 }
 
 // Path returns the name that the frame was opened with, without "file://", or "" if it has none. A relative name counts
-// from the working directory at that time. The frame remains the same after os.Chdir.
+// from the working directory at that time. The frame remains the same after os.Chdir, and if that directory is renamed
+// while it is the working directory.
 func (f *Frame) Path() string { return f.path }
 
 // NumChunks returns the number of chunks.

@@ -3,10 +3,12 @@ package frametest
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -345,6 +347,66 @@ func TestChdir(t *testing.T) {
 		}
 		must(t, f.Close())
 	}
+}
+
+// TestWorkingDirectory renames the working directory while a frame with a relative name is open, and exchanges a
+// symbolic link by which the process has entered it.
+func TestWorkingDirectory(t *testing.T) {
+	if runtime.GOOS == "windows" || runtime.GOOS == "wasip1" || runtime.GOOS == "js" || runtime.GOOS == "plan9" {
+		t.Skip("this system cannot rename the working directory, or has no symbolic links")
+	}
+	for _, o := range []frame.CreateOptions{{}, {Sparse: true}, {Locking: true}, {Locking: true, Sparse: true}} {
+		if o.Locking && !storage.CanLock {
+			continue
+		}
+		t.Run(fmt.Sprintf("sparse %v, locking %v", o.Sparse, o.Locking), func(t *testing.T) {
+			o.ChunkSize, o.NoSync = 64, true
+			workingDirectory(t, &o)
+		})
+	}
+}
+
+func workingDirectory(t *testing.T, o *frame.CreateOptions) {
+	const name = "x.b2frame"
+	dir := t.TempDir()
+	link, first, second, third := filepath.Join(dir, "link"), filepath.Join(dir, "1"), filepath.Join(dir, "2"), filepath.Join(dir, "3")
+	for _, d := range []string{first, second} {
+		must(t, os.Mkdir(d, 0o777))
+		f, err := frame.Create(t.Context(), filepath.Join(d, name), o)
+		must(t, err)
+		must(t, f.Append(t.Context(), small(0)))
+		must(t, f.Close())
+	}
+	symlink(t, first, link)
+	t.Chdir(link) // also sets PWD
+	f, err := frame.Edit(t.Context(), name, &frame.OpenOptions{Locking: o.Locking, NoSync: true})
+	must(t, err)
+	edit := func(what string, i int) {
+		t.Helper()
+		changed, err := f.Refresh(t.Context())
+		if err = errors.Join(err, f.Append(t.Context(), small(i)), f.Compact(t.Context())); changed || err != nil {
+			t.Errorf("%s: %v, %v", what, changed, err)
+		}
+	}
+	must(t, os.Remove(link))
+	symlink(t, second, link)
+	edit("another link", 1)
+	must(t, os.Rename(first, third))
+	edit("another name", 2)
+	must(t, os.Rename(second, first))
+	edit("another directory with the name", 3)
+	must(t, os.RemoveAll(first))
+	t.Chdir(dir) // now the frame cannot be found
+	if err := f.Compact(t.Context()); !o.Sparse && !errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), dir) {
+		t.Errorf("Compact of a frame without a name: %v", err)
+	}
+	must(t, f.Close())
+	f, err = frame.Open(t.Context(), filepath.Join(third, name), nil)
+	must(t, err)
+	if got := content(t, f); !bytes.Equal(got, slices.Concat(small(0), small(1), small(2), small(3))) {
+		t.Error("other content")
+	}
+	must(t, f.Close())
 }
 
 // TestDirectoryNames creates frames with names that only directories may have, because of their ends.

@@ -64,11 +64,15 @@ func OS() System { return osSystem{} }
 
 // osSystem is the operating system. Relative names count from the directory wd; if that is empty, from the working
 // directory of the process at each call.
-type osSystem struct{ wd string }
+type osSystem struct {
+	wd  string
+	dir fs.FileInfo // of wd, which may have been renamed since
+}
 
 // At returns the system for a frame with a name: if the name is relative, it continues to count from the present
-// working directory after the process has changed to another one. Errors have the relative name. On js it returns sys,
-// so that pages in a browser, which have no directories, do not contain the code.
+// working directory after the process has changed to another one, or that directory has got another name. Errors have
+// the relative name. On js it returns sys, so that pages in a browser, which have no directories, do not contain the
+// code.
 func At(sys System, name string) System {
 	if _, ok := sys.(osSystem); runtime.GOOS == "js" || !ok || name == "" || filepath.IsAbs(name) {
 		return sys
@@ -77,12 +81,15 @@ func At(sys System, name string) System {
 	if err != nil {
 		return sys
 	}
+	if real, err := filepath.EvalSymlinks(wd); err == nil { // a link may lead to another directory later
+		wd = real
+	}
 	// The process may be in a directory that it cannot reach by name.
 	is, err := os.Stat(wd)
 	if here, e := os.Stat("."); err != nil || e != nil || !os.SameFile(is, here) {
 		return sys
 	}
-	return osSystem{wd}
+	return osSystem{wd, is}
 }
 
 // path returns the name for the operating system. It does not clean the name, because of links before "..".
@@ -96,10 +103,21 @@ func (s osSystem) path(name string) string {
 			return abs
 		}
 		return name
+	case s.renamed():
+		return name
 	case os.IsPathSeparator(s.wd[len(s.wd)-1]): // the topmost directory
 		return s.wd + name
 	}
 	return s.wd + string(filepath.Separator) + name
+}
+
+// renamed reports whether the directory is not wd any more, but still the working directory of the process.
+func (s osSystem) renamed() bool {
+	if is, err := os.Stat(s.wd); err == nil && os.SameFile(is, s.dir) {
+		return false
+	}
+	here, err := os.Stat(".")
+	return err == nil && os.SameFile(here, s.dir)
 }
 
 // pathIn returns the name that a file of a directory has in errors of the operating system, if in is a System.
@@ -162,6 +180,9 @@ func (s osSystem) Lstat(name string) (fs.FileInfo, error) {
 
 func (s osSystem) Resolve(name string) (string, error) {
 	to, err := filepath.EvalSymlinks(s.path(name))
+	if e, ok := err.(*fs.PathError); ok && strings.HasPrefix(s.wd, e.Path) {
+		e.Path = name // the directory is gone
+	}
 	return s.short(to), s.error(err)
 }
 
