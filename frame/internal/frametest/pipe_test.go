@@ -240,6 +240,28 @@ func TestPrivate(t *testing.T) {
 	private(t, "Finish", dir)
 }
 
+// TestOverwriteDirectory replaces a sparse frame whose directory gives its group to new files.
+func TestOverwriteDirectory(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	o := &frame.CreateOptions{NoSync: true, Sparse: true, Overwrite: true}
+	create := func() fs.FileMode {
+		t.Helper()
+		f, err := frame.Create(t.Context(), name, o)
+		must(t, err)
+		must(t, f.Close())
+		fi, err := os.Stat(name)
+		must(t, err)
+		return fi.Mode()
+	}
+	create()
+	must(t, os.Chmod(name, fs.ModeSetgid|fs.ModeSticky|0o750))
+	was, err := os.Stat(name)
+	must(t, err)
+	if mode := create(); mode != was.Mode() {
+		t.Errorf("%v became %v", was.Mode(), mode)
+	}
+}
+
 // TestScratchPrivate checks that other users cannot read the items in a temporary file.
 func TestScratchPrivate(t *testing.T) {
 	st, err := storage.CreateScratch(storage.OS(), filepath.Join(t.TempDir(), "x"))

@@ -35,19 +35,24 @@ func CreateLike(in Directory, name string, old fs.FileInfo) (File, error) {
 }
 
 // KeepAccess gives the new file f the owner, group and permissions of the file old, and at least the permissions least.
-// The set-user-ID and set-group-ID bits are not kept. If the system does not permit the owner, the process remains the
-// owner. If it does not permit the group, the group and all others get what both had: they may be other users now.
+// Of a directory it also keeps the set-group-ID and the sticky bit; other files have no such bits afterwards. If the
+// system does not permit the owner, the process remains the owner. If it does not permit the group, the group and all
+// others get what both had: they may be other users now.
 func KeepAccess(f File, old fs.FileInfo, least fs.FileMode) error {
 	is, err := f.Stat()
 	if err != nil {
 		return err
 	}
-	mode := old.Mode().Perm()
+	kept := fs.ModePerm
+	if is.IsDir() {
+		kept |= fs.ModeSetgid | fs.ModeSticky
+	}
+	mode := old.Mode() & kept
 	if !keepOwner(f, is, old) {
 		both := mode >> 3 & mode & 0o7
-		mode = mode&0o700 | both<<3 | both
+		mode = mode&^0o077 | both<<3 | both
 	}
-	if mode |= least; is.Mode().Perm() == mode {
+	if mode |= least; is.Mode()&kept == mode {
 		return nil
 	}
 	return f.Chmod(mode)
