@@ -23,9 +23,10 @@ import (
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
 // an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
 // name, unless a file replaces a file. What replaces a file or directory has its permissions, and its owner and group
-// as after [Frame.Compact]. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of several calls at
-// the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not
-// retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another
+// as after [Frame.Compact]. A file in place of a directory has those of the index file, but gives none to users who
+// could not enter the directory. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of several calls
+// at the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does
+// not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another
 // process has overwritten the new directory at once, and those of ctx, of the Storage and of the operating system.
 //
 // The name may begin with "file://". That of a file must not end in a separator, and its last element must not be "."
@@ -226,9 +227,12 @@ func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 func (f *Frame) createStore(name string) (store, error) {
 	name = filepath.Clean(name)
 	if !f.opts.Sparse {
-		_, access, err := f.replacing()
+		dir, access, err := f.replacing()
 		if err != nil {
 			return nil, err
+		}
+		if dir != nil && access != nil {
+			access = reachable{access, dir}
 		}
 		c, err := createFile(f.sys, name, access, f.opts.NoSync)
 		if err != nil {
@@ -277,6 +281,22 @@ func (f *Frame) replacing() (dir, file fs.FileInfo, err error) {
 		}
 	}
 	return fi, file, err
+}
+
+// reachable describes a file without the permissions of users who cannot enter its directory.
+type reachable struct {
+	fs.FileInfo
+	dir fs.FileInfo
+}
+
+func (r reachable) Mode() fs.FileMode {
+	mode := r.FileInfo.Mode()
+	for _, class := range []fs.FileMode{0o070, 0o007} { // the group, others
+		if r.dir.Mode()&class&0o111 == 0 {
+			mode &^= class
+		}
+	}
+	return mode
 }
 
 // createFile is createStore for a contiguous frame, with the access of the file old.

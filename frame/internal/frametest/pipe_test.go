@@ -240,25 +240,34 @@ func TestPrivate(t *testing.T) {
 	private(t, "Finish", dir)
 }
 
-// TestOverwriteDirectory replaces a sparse frame whose directory gives its group to new files.
+// TestOverwriteDirectory replaces a sparse frame whose directory gives its group to new files, and one in a directory
+// that not all may enter, by a file.
 func TestOverwriteDirectory(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")
-	o := &frame.CreateOptions{NoSync: true, Sparse: true, Overwrite: true}
-	create := func() fs.FileMode {
+	create := func(name string, sparse bool) fs.FileMode {
 		t.Helper()
-		f, err := frame.Create(t.Context(), name, o)
+		f, err := frame.Create(t.Context(), name, &frame.CreateOptions{NoSync: true, Sparse: sparse, Overwrite: true})
 		must(t, err)
 		must(t, f.Close())
 		fi, err := os.Stat(name)
 		must(t, err)
 		return fi.Mode()
 	}
-	create()
+	create(name, true)
 	must(t, os.Chmod(name, fs.ModeSetgid|fs.ModeSticky|0o750))
 	was, err := os.Stat(name)
 	must(t, err)
-	if mode := create(); mode != was.Mode() {
+	if mode := create(name, true); mode != was.Mode() {
 		t.Errorf("%v became %v", was.Mode(), mode)
+	}
+	for dir, want := range map[fs.FileMode]fs.FileMode{0o700: 0o600, 0o750: 0o640, 0o705: 0o604, 0o744: 0o600, 0o755: 0o644} {
+		name := filepath.Join(t.TempDir(), "x")
+		create(name, true)
+		must(t, os.Chmod(filepath.Join(name, indexFile), 0o644))
+		must(t, os.Chmod(name, dir))
+		if mode := create(name, false); mode != want {
+			t.Errorf("a directory with %v became a file with %v, want %v", dir, mode, want)
+		}
 	}
 }
 
