@@ -188,9 +188,10 @@ func (c *contiguous) commit(tx *transaction) error {
 		s.src = c.Bytes
 	}
 
-	// Step 5: bytes that only the old state references become free when that state and earlier states have no readers.
+	// Step 5: bytes that the new state does not reference become free when the old state and earlier states have no
+	// readers. No earlier state references the old tail.
 	if old != nil {
-		c.pending.Add(old, append(tx.freed, old.tail()), nil)
+		c.pending.Add(old, old.tail(), tx.freed, nil)
 		c.cut = true
 	}
 	return nil
@@ -250,14 +251,17 @@ func (c *contiguous) reclaim(now *snapshot) *transaction {
 	return moveTail(now, least)
 }
 
-// trim truncates the storage to the frame, if only the newest state is in use.
+// trim forgets free space at the end, and truncates the storage to the frame if only the newest state is in use.
 func (c *contiguous) trim(now *snapshot) {
 	c.release()
-	if now == nil || len(c.pending) > 0 || !c.cut {
+	if now == nil || !c.cut {
+		return
+	}
+	c.space.Reserve(storage.Extent{Off: c.inUse(now), End: math.MaxInt64})
+	if len(c.pending) > 0 {
 		return
 	}
 	c.cut = false
-	c.space.Reserve(storage.Extent{Off: now.tail().Off, End: math.MaxInt64})
 	if size, err := c.Size(); err == nil && size > now.frameLen {
 		c.Truncate(now.frameLen) // after an error, the longer file is valid, too
 	}
@@ -265,10 +269,10 @@ func (c *contiguous) trim(now *snapshot) {
 
 // release frees the space of states that have no readers left.
 func (c *contiguous) release() {
-	var freed []storage.Extent
-	for x := range c.pending.Release() {
+	freed := c.pending.Release()
+	for i := range freed {
+		x := &freed[i]
 		x.Off = min(max(x.Off, c.head), x.End) // headers grow over old trailers
-		freed = append(freed, x)
 	}
 	if len(freed) > 0 {
 		c.space.Add(freed...)
@@ -327,7 +331,7 @@ func (c *contiguous) followName(r *reopened, write bool) error {
 func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 	c.pending.Forget()
 	if !r.same {
-		c.pending.Add(old, nil, c.Bytes)
+		c.pending.Add(old, storage.Extent{}, nil, c.Bytes)
 		c.Bytes = r.segment.Bytes
 	}
 	c.space, c.head, c.scanned, c.shared, c.doubt, c.cut = nil, 0, false, false, false, true

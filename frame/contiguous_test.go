@@ -311,22 +311,24 @@ func live(t testing.TB, f *Frame) int64 {
 	return n
 }
 
-// TestSpaceAppend appends many small chunks, one commit each, in one go and with opening the frame for each: the dead
-// space that is left must stay within bounds.
+// TestSpaceAppend appends many small chunks, one commit each, in one go, while a reader uses an early state, and with
+// opening the frame for each: the dead space that is left must stay within bounds.
 func TestSpaceAppend(t *testing.T) {
 	for _, c := range []struct {
 		chunks  int
 		reopen  int     // number of commits after which the frame is opened again
 		most    float64 // size, as a multiple of the live bytes
 		doesUpd bool    // replace chunks, too
+		held    bool    // a reader uses an early state
 	}{
-		{10000, 0, 1.6, false},
-		{600, 1, 2, false},
-		{600, 7, 2, false},
-		{400, 0, 1.6, true},
-		{400, 1, 2, true},
+		{10000, 0, 1.6, false, false},
+		{3000, 0, 1.6, false, true},
+		{600, 1, 2, false, false},
+		{600, 7, 2, false, false},
+		{400, 0, 1.6, true, false},
+		{400, 1, 2, true, false},
 	} {
-		t.Run(fmt.Sprintf("%d-reopen-%d-update-%v", c.chunks, c.reopen, c.doesUpd), func(t *testing.T) {
+		t.Run(fmt.Sprintf("%d-reopen-%d-update-%v-held-%v", c.chunks, c.reopen, c.doesUpd, c.held), func(t *testing.T) {
 			if testing.Short() || race.Enabled {
 				c.chunks /= 5
 			}
@@ -335,8 +337,17 @@ func TestSpaceAppend(t *testing.T) {
 			f, err := Create(t.Context(), name, o.create())
 			must(t, err)
 			peak := 0.0
+			var early *snapshot
+			m := &model{chunkSize: len(small(0))}
 			for i := range c.chunks {
 				must(t, f.Append(t.Context(), small(i)))
+				if c.held && i < 10 {
+					m.insert(i, small(i))
+				}
+				if c.held && i == 9 {
+					early, err = f.acquire(t.Context())
+					must(t, err)
+				}
 				if c.doesUpd {
 					must(t, one(f).Update(i*7919%(i+1), small(i+1)))
 					must(t, one(f).Update(i, small(i)))
@@ -354,6 +365,13 @@ func TestSpaceAppend(t *testing.T) {
 			}
 			checkSpace(t, f)
 			verify(t, f)
+			if c.held {
+				checkView(t, (*view)(early), m)
+				if n := len(f.store.(*contiguous).pending); n != 1 {
+					t.Errorf("%d old states are kept", n)
+				}
+				f.unuse(early)
+			}
 			fi, err := os.Stat(name)
 			must(t, err)
 			ratio := float64(fi.Size()) / float64(live(t, f))

@@ -153,12 +153,14 @@ func TestCrash(t *testing.T) {
 			d, f, m := diskFrame(t, common)
 			tried := 0
 			before := NewMemory(slices.Clone(d.Memory.Bytes())) // what was synced
+			var view engine.View                                // so that space stays in use
+			var held *model
 			for range 25 {
-				var view engine.View
-				if rng.IntN(4) == 0 { // so that space stays in use
+				if view == nil && rng.IntN(4) == 0 {
 					var err error
 					view, err = f.Engine().View(t.Context())
 					must(t, err)
+					held = m
 				}
 				next, err := edit(t, rng, f, m, common)
 				must(t, err)
@@ -173,8 +175,10 @@ func TestCrash(t *testing.T) {
 						break
 					}
 				}
-				if view != nil {
+				if view != nil && rng.IntN(4) == 0 {
+					checkView(t, view, held)
 					view.Release()
+					view = nil
 				}
 				must(t, holds(d.Memory.Bytes(), m))
 			}

@@ -274,8 +274,16 @@ func TestModel(t *testing.T) {
 				if common == 0 {
 					m.chunkSize = -1
 				}
-				var view engine.View // of an old state, held for a while
-				var held *model
+				type heldState struct {
+					engine.View
+					m *model
+				}
+				var held []heldState // old states, held for a while
+				release := func(i int) {
+					checkView(t, held[i].View, held[i].m)
+					held[i].Release()
+					held = slices.Delete(held, i, i+1)
+				}
 				for range steps {
 					b, err := f.Begin(context.Background())
 					must(t, err)
@@ -291,23 +299,20 @@ func TestModel(t *testing.T) {
 					}
 					m.check(t, f, rng)
 					switch {
-					case held != nil && rng.IntN(5) == 0:
-						checkView(t, view, held)
-						view.Release()
-						held = nil
-					case held == nil && rng.IntN(4) == 0:
-						view, err = f.Engine().View(t.Context())
+					case len(held) > 0 && rng.IntN(5) == 0:
+						release(rng.IntN(len(held)))
+					case len(held) < 3 && rng.IntN(4) == 0:
+						view, err := f.Engine().View(t.Context())
 						must(t, err)
-						held = m.clone()
-					case held == nil && rng.IntN(8) == 0:
+						held = append(held, heldState{view, m.clone()})
+					case len(held) == 0 && rng.IntN(8) == 0:
 						f = reopen(f)
 						m.check(t, f, rng)
 						verify(t, f)
 					}
 				}
-				if held != nil {
-					checkView(t, view, held)
-					view.Release()
+				for len(held) > 0 {
+					release(0)
 				}
 				must(t, f.Close())
 			})

@@ -31,12 +31,17 @@ func (c *contiguous) reuse(tx *transaction) {
 
 // end returns the end of all bytes that are or were in use, or free.
 func (c *contiguous) end(tx *transaction) int64 {
-	end := max(tx.end, int64(tx.next.headerLen))
-	if tx.cur != nil {
-		end = max(end, tx.cur.frameLen)
-	}
+	end := max(tx.end, int64(tx.next.headerLen), c.inUse(tx.cur))
 	if n := len(c.space); n > 0 {
 		end = max(end, c.space[n-1].End)
+	}
+	return end
+}
+
+// inUse returns the end of the bytes of cur, which may be nil, and of pending frees.
+func (c *contiguous) inUse(cur *snapshot) (end int64) {
+	if cur != nil {
+		end = cur.frameLen
 	}
 	for _, x := range c.pending.All() {
 		end = max(end, x.End)

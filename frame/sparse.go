@@ -273,7 +273,7 @@ func (d *sparse) commit(tx *transaction) error {
 	// Step 6: the chunk files that only the old state references are removed when it has no readers. Also record a
 	// commit that frees nothing, because earlier states may wait for its readers.
 	if tx.cur != nil {
-		d.pending.Add(tx.cur, tx.freed, nil)
+		d.pending.Add(tx.cur, storage.Extent{}, tx.freed, nil)
 	}
 	return nil
 }
@@ -298,7 +298,7 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 func (d *sparse) sync() error { return storage.SyncRoot(d.root, d.noSync) }
 
 func (d *sparse) reclaim(*snapshot) *transaction {
-	for x := range d.pending.Release() {
+	for _, x := range d.pending.Release() {
 		d.root.Remove(chunkFileName(x.Off)) // a file that remains only takes space
 	}
 	return nil
@@ -401,7 +401,7 @@ func (d *sparse) adopt(r reopened, old, s *snapshot) {
 	d.scanned, d.shared, d.takenBy, d.taken = false, false, nil, nil
 	d.pending.Forget()
 	if s.root = r.root; !r.same {
-		d.pending.Add(old, nil, d.root)
+		d.pending.Add(old, storage.Extent{}, nil, d.root)
 		d.root = r.root
 	}
 }

@@ -46,7 +46,8 @@ type store interface {
 	// reclaim frees the space of older states that have no readers any more. It may return a transaction, which the
 	// caller commits so that more space can be freed. now is nil if the frame is closed.
 	reclaim(now *snapshot) *transaction
-	// trim truncates free space at the end. now is nil if the frame is closed.
+	// trim forgets free space at the end, and truncates it if no older state has readers. now is nil if the frame is
+	// closed.
 	trim(now *snapshot)
 
 	// reopen opens the file or directory that has the name of the frame now: that of the store, or one that has

@@ -96,37 +96,58 @@ type Pending[O Owner] []pendingFree[O]
 
 type pendingFree[O Owner] struct {
 	owner    O
+	own      Extent // no other state uses it; may be empty
 	extents  []Extent
 	replaced io.Closer // a storage or directory that another one has replaced, or nil
 }
 
-// Add adds the extents that no state after owner uses. replaced may be nil; it is closed when owner is not in use.
-func (p *Pending[O]) Add(owner O, extents []Extent, replaced io.Closer) {
-	*p = append(*p, pendingFree[O]{owner, extents, replaced})
+// Add adds the extents that no state after owner uses, and own, which only owner uses, and which may be empty. replaced
+// may be nil; it is closed when neither owner nor a state before it is in use. Add retains extents.
+func (p *Pending[O]) Add(owner O, own Extent, extents []Extent, replaced io.Closer) {
+	*p = append(*p, pendingFree[O]{owner, own, extents, replaced})
 }
 
-// Release yields the extents that are no longer in use, and removes them from p.
-func (p *Pending[O]) Release() iter.Seq[Extent] {
-	return func(yield func(Extent) bool) {
-		for len(*p) > 0 && !(*p)[0].owner.InUse() {
-			first := (*p)[0]
-			*p = (*p)[1:]
-			for _, x := range first.extents {
-				if !yield(x) {
-					return
-				}
+// Release returns the extents that are no longer in use, and removes them from p. The extents of an owner without
+// readers that wait for an earlier state become those of that state, so that p does not keep the owner.
+func (p *Pending[O]) Release() (free []Extent) {
+	var replaced []io.Closer
+	kept := (*p)[:0]
+	for _, r := range *p {
+		if r.owner.InUse() {
+			kept = append(kept, r)
+			continue
+		}
+		if r.own.Len() > 0 {
+			free = append(free, r.own)
+			r.own = Extent{}
+		}
+		switch last := len(kept) - 1; {
+		case last < 0:
+			free = append(free, r.extents...)
+			if r.replaced != nil {
+				replaced = append(replaced, r.replaced)
 			}
-			if first.replaced != nil {
-				first.replaced.Close() // nothing was written to it since it was synced
-			}
+		case r.replaced == nil:
+			kept[last].extents = append(kept[last].extents, r.extents...)
+		default:
+			kept = append(kept, r)
 		}
 	}
+	clear((*p)[len(kept):])
+	*p = kept
+	for _, c := range replaced {
+		c.Close() // nothing was written to it since it was synced
+	}
+	return free
 }
 
 // All yields all extents with their owners.
 func (p Pending[O]) All() iter.Seq2[O, Extent] {
 	return func(yield func(O, Extent) bool) {
 		for _, r := range p {
+			if r.own.Len() > 0 && !yield(r.owner, r.own) {
+				return
+			}
 			for _, x := range r.extents {
 				if !yield(r.owner, x) {
 					return
@@ -149,13 +170,15 @@ func (p Pending[O]) Owners() iter.Seq[O] {
 
 // Overlaps reports whether x overlaps a pending extent.
 func (p Pending[O]) Overlaps(x Extent) bool {
-	return slices.ContainsFunc(p, func(r pendingFree[O]) bool { return slices.ContainsFunc(r.extents, x.Overlaps) })
+	return slices.ContainsFunc(p, func(r pendingFree[O]) bool {
+		return r.own.Overlaps(x) || slices.ContainsFunc(r.extents, x.Overlaps)
+	})
 }
 
 // Forget removes the extents, because other bytes may be stored there now, but keeps the owners.
 func (p Pending[O]) Forget() {
 	for i := range p {
-		p[i].extents = nil
+		p[i].own, p[i].extents = Extent{}, nil
 	}
 }
 

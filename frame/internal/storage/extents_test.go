@@ -71,3 +71,44 @@ func hasRun(free []bool, n int64) bool {
 	}
 	return false
 }
+
+// readers is the number of readers of a state.
+type readers int
+
+func (r *readers) InUse() bool { return *r > 0 }
+
+// TestPending compares Pending with the rule for each extent.
+func TestPending(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 0))
+	var p Pending[*readers]
+	var states []*readers
+	freed := map[Extent]bool{}
+	for step := range int64(300) {
+		state := readers(rng.IntN(3) / 2)
+		states = append(states, &state)
+		p.Add(&state, Extent{2 * step, 2*step + 1}, []Extent{{2*step + 1, 2*step + 2}}, nil)
+		if k := rng.IntN(len(states)); rng.IntN(2) == 0 {
+			*states[k] = 0
+		}
+		for _, x := range p.Release() {
+			if freed[x] {
+				t.Fatalf("step %d: %v is free twice", step, x)
+			}
+			freed[x] = true
+		}
+		waits := false // a state so far is in use
+		for k, s := range states {
+			waits = waits || s.InUse()
+			own := Extent{2 * int64(k), 2*int64(k) + 1}
+			if next := (Extent{own.End, own.End + 1}); freed[own] == s.InUse() || freed[next] == waits {
+				t.Fatalf("step %d: %v free %v, %v free %v; state %d in use %v, an earlier one %v",
+					step, own, freed[own], next, freed[next], k, s.InUse(), waits)
+			}
+		}
+		for _, r := range p {
+			if !r.owner.InUse() {
+				t.Fatalf("step %d: a state without readers is kept", step)
+			}
+		}
+	}
+}
