@@ -54,8 +54,17 @@ func (b Boxes) ReadAhead(n int) Boxes {
 	return b
 }
 
-// spacing places boxes along an axis: one every step items, with size items and a halo on both sides.
-type spacing struct{ size, step, halo int64 }
+// spacing places boxes along an axis: one every step items, with size items and a halo on both sides. If first is not
+// zero, the first box has this size, and the second one begins there.
+type spacing struct{ size, step, halo, first int64 }
+
+// from returns the size of the box that begins at an item, and the distance to the next one.
+func (w *spacing) from(at int64) (size, step int64) {
+	if at == 0 && w.first > 0 {
+		return w.first, w.first
+	}
+	return w.size, w.step
+}
 
 // Len returns the number of boxes.
 func (b Boxes) Len() int64 {
@@ -65,6 +74,9 @@ func (b Boxes) Len() int64 {
 	count := make([]int64, len(b.axes))
 	for i, w := range b.axes {
 		count[i] = grid.CeilDiv(b.shape[i], w.step)
+		if w.first > 0 {
+			count[i] = 1 + grid.CeilDiv(max(b.shape[i]-w.first, 0), w.step)
+		}
 	}
 	n, _ := grid.Product(count)
 	return n
@@ -90,8 +102,9 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 		n := len(b.axes)
 		x, in := Box{make([]int64, n), make([]int64, n)}, Box{make([]int64, n), make([]int64, n)}
 		set := func(i int) {
-			w, at := b.axes[i], in.Start[i]
-			in.Shape[i] = min(w.size, b.shape[i]-at)
+			w, at := &b.axes[i], in.Start[i]
+			size, _ := w.from(at)
+			in.Shape[i] = min(size, b.shape[i]-at)
 			x.Start[i] = max(at-w.halo, 0)
 			x.Shape[i] = at + in.Shape[i] + min(w.halo, b.shape[i]-at-in.Shape[i]) - x.Start[i]
 		}
@@ -101,8 +114,9 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 		for yield(x, in) {
 			i := n - 1
 			for ; i >= 0; i-- {
-				more := in.Start[i] < b.shape[i]-b.axes[i].step
-				if in.Start[i] += b.axes[i].step; !more {
+				_, step := b.axes[i].from(in.Start[i])
+				more := in.Start[i] < b.shape[i]-step
+				if in.Start[i] += step; !more {
 					in.Start[i] = 0
 				}
 				if set(i); more {

@@ -8,8 +8,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -205,6 +207,66 @@ func FuzzReduce(f *testing.F) {
 	})
 }
 
+// TestReduceViews compares reductions of views with a loop. They decode each block once, as Read does.
+func TestReduceViews(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(21, 22))
+	shape := []int64{11, 30, 17}
+	f := countFilter{new(atomic.Int64)}
+	a, err := Create(ctx, "", shape, sparseData(r, 11*30*17), &CreateOptions{
+		Chunks: []int64{4, 8, 6}, Blocks: []int64{2, 4, 6}, Filters: []chunk.Filter{chunk.Filter(f.Code())}, UserFilters: []chunk.UserFilter{f},
+	})
+	must(t, err)
+	steps := []int64{1, 1, -1, -1, 2, -2, 3, -5, 7, 9, -100}
+	for range 100 {
+		var sel []Index
+		for _, n := range shape {
+			start, step := r.Int64N(n), steps[r.IntN(len(steps))]
+			switch {
+			case r.IntN(8) == 0:
+				sel = append(sel, At(start))
+			case step < 0:
+				sel = append(sel, Step(n-1-start/3, None, step))
+			default:
+				sel = append(sel, Step(start/3, n-start/5, step))
+			}
+		}
+		v, err := Slice(a, sel...)
+		must(t, err)
+		v, err = Transpose(v, r.Perm(len(v.Shape()))...)
+		must(t, err)
+		if r.IntN(2) == 0 {
+			v, err = ExpandDims(v, 0)
+			must(t, err)
+		}
+		f.blocks.Store(0)
+		data, err := Read[int32](ctx, v)
+		must(t, err)
+		once := f.blocks.Load()
+		check := func(what any) {
+			if n := f.blocks.Swap(0); n != once {
+				t.Errorf("%v of %v: %d blocks decoded, want %d", what, sel, n, once)
+			}
+		}
+		check("read")
+		axes := []int{}
+		for i := range v.Shape() {
+			if r.IntN(2) == 0 {
+				axes = append(axes, i)
+			}
+		}
+		for op := OpSum; op <= OpArgMax; op++ {
+			checkReduce(t, v, data, op, nil)
+			check(op)
+			checkReduce(t, v, data, op, axes)
+			check(op)
+		}
+		_, err = Histogram(ctx, v, []float64{0, 1, 5})
+		must(t, err)
+		check("histogram")
+	}
+}
+
 // TestReduceSpecial reduces 1 TiB of special values, which is too much to decode, and a few regular chunks.
 func TestReduceSpecial(t *testing.T) {
 	ctx := context.Background()
@@ -231,12 +293,17 @@ func TestReduceSpecial(t *testing.T) {
 		if c.sum > 0 {
 			want -= 0.5
 		}
-		sum, err := ReduceAll[float32](ctx, a, OpSum, nil)
-		if err != nil || sum != float32(want) {
-			t.Errorf("sum %v, want %v (%v)", sum, want, err)
-		}
-		if at, err := ReduceAll[int64](ctx, a, OpArgMin, nil); err != nil || at != 77777*shape[1]+5 {
-			t.Errorf("argmin %v (%v)", at, err)
+		flipped, err := Flip(a)
+		must(t, err)
+		at := 77777*shape[1] + 5
+		for r, at := range map[Reader]int64{a: at, flipped: a.Size() - 1 - at} {
+			sum, err := ReduceAll[float32](ctx, r, OpSum, nil)
+			if err != nil || sum != float32(want) {
+				t.Errorf("sum %v, want %v (%v)", sum, want, err)
+			}
+			if got, err := ReduceAll[int64](ctx, r, OpArgMin, nil); err != nil || got != at {
+				t.Errorf("argmin %v, want %v (%v)", got, at, err)
+			}
 		}
 		if least, err := ReduceAll[float32](ctx, a, OpMin, nil); err != nil || least != -5 {
 			t.Errorf("min %v (%v)", least, err)

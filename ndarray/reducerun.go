@@ -6,25 +6,23 @@ import (
 	"runtime"
 
 	"github.com/goblosc/blosc2/chunk"
-	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/reduce"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // portion is a box of the array and the cells that it is reduced to, in C order of the axes of the result.
 type portion[S, T scalar, A any] struct {
 	box   Box
-	chunk int64 // number of the chunk, or -1 if the box is not a chunk
-	raw   []S   // the items as stored
-	items []T   // the items as they are reduced
+	raw   []S // the items as stored
+	items []T // the items as they are reduced
 	cells []A
 }
 
-// runKernel reduces chunks in parallel and merges their cells in the order of the chunks.
+// runKernel reduces boxes in parallel and merges their cells in the order of the boxes.
 func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A]) ([]A, error) {
 	cells := make([]A, j.cells)
 	for i := range cells {
@@ -33,12 +31,10 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	if grid.HasZero(j.shape) {
 		return cells, j.ctx.Err()
 	}
-	boxes := ByChunk(j.r)
-	boxes.shape = j.shape // of the snapshot
+	boxes := j.boxes()
 	if boxes.err != nil {
 		return nil, boxes.err
 	}
-	_, view := j.r.source()
 	o := j.h.a.f.Engine().Options()
 	// Chunks are reduced on up to Concurrency goroutines, and each of them decodes blocks on others. With more
 	// goroutines than CPUs, limit the product of both numbers.
@@ -47,14 +43,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.Blocks))
 	}
 	workers = j.portionsFor(workers, boxes)
-	number := int64(-1)
-	set := func(s *portion[S, T, A], b Box) {
-		s.box.copy(b)
-		number++
-		if s.chunk = number; view != nil || o.Postfilter != nil {
-			s.chunk = -1
-		}
-	}
+	set := func(s *portion[S, T, A], b Box) { s.box.copy(b) }
 	load := func(ctx context.Context, s *portion[S, T, A]) error {
 		return loadPortion(ctx, j, s, widen, &k)
 	}
@@ -66,6 +55,34 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		mergePortion(j, cells, s, &k)
 	}
 	return cells, nil
+}
+
+// boxes returns boxes that cover r. The items of a chunk are in one box, so that it is decoded once, unless r repeats
+// them, or converts them to much larger ones.
+func (j *reduction) boxes() Boxes {
+	m, g := &j.h.m, j.h.st.geo
+	b := Boxes{shape: j.shape} // of the snapshot
+	bytes, most := int64(m.Dtype.Size), max(streamBytes, g.ChunkBytes)
+	for i, n := range b.shape {
+		x, w := &m.Axes[i], spacing{size: n, step: n}
+		if x.Axis >= 0 {
+			// With a step of k, the items of k chunks along the axis are as many as those of one chunk of the array.
+			size := g.ChunkShape[x.Axis]
+			w = spacing{size: size, step: size, first: x.Start%size/max(-x.Step, 1) + 1}
+			if x.Step > 0 {
+				w.first = grid.CeilDiv(size-x.Start%size, x.Step)
+			}
+		}
+		b.axes = append(b.axes, w)
+		if bytes *= min(w.size, n); bytes > most {
+			break
+		}
+	}
+	if bytes > most || m.Repeats() {
+		b = ByChunk(j.r)
+		b.shape = j.shape
+	}
+	return b
 }
 
 // portionsFor returns how many of n portions may be in memory. If they are large, they stay within the limit of
@@ -95,29 +112,31 @@ func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *porti
 		s.cells = make([]A, n)
 	}
 	s.cells = s.cells[:n]
-	one := false
-	if s.chunk >= 0 {
-		item, err := j.special(ctx, s.chunk)
-		if err != nil {
-			return err
-		}
-		if one = item != nil; one {
-			s.raw = append(s.raw[:0], *new(S))
-			copy(convert.Bytes(s.raw), item)
-		}
+	b, err := j.h.checkBox(s.box)
+	if err != nil {
+		return err
 	}
-	if !one {
-		if _, err := checkBox(j.r, s.box.Size(), j.r.DType().Size); err != nil {
-			return err
+	one, err := j.special(ctx, &b)
+	if err != nil {
+		return err
+	}
+	size := int64(1)
+	if one {
+		for i := range s.box.Shape {
+			b.count[i] = 1
 		}
-		if n := int(s.box.Size()); cap(s.raw) < n {
-			s.raw = make([]S, n)
-		} else {
-			s.raw = s.raw[:n]
-		}
-		if err := j.h.readBox(ctx, convert.Bytes(s.raw), s.box); err != nil {
-			return err
-		}
+	} else {
+		size = s.box.Size()
+	}
+	if _, err := checkBox(j.r, size, j.r.DType().Size); err != nil {
+		return err
+	}
+	if int64(cap(s.raw)) < size {
+		s.raw = make([]S, size)
+	}
+	s.raw = s.raw[:size]
+	if err := j.h.read(ctx, convert.Bytes(s.raw), &b.start, &b.count); err != nil {
+		return err
 	}
 	convert.ToNative(j.r.DType(), convert.Bytes(s.raw))
 	if widen == nil {
@@ -244,44 +263,23 @@ func mergePortion[S, T scalar, A any](j *reduction, cells []A, s *portion[S, T, 
 	}
 }
 
-// special returns the item that a special chunk repeats, as it is stored. It returns nil for any other chunk.
-func (j *reduction) special(ctx context.Context, number int64) ([]byte, error) {
-	info, err := j.h.v.ChunkInfo(ctx, int(number))
-	if err != nil || info.Special == chunk.Regular {
-		return nil, err
+// special reports whether all items of a box are the item that a special chunk repeats.
+func (j *reduction) special(ctx context.Context, b *box) (bool, error) {
+	h := j.h
+	if h.a.f.Engine().Options().Postfilter != nil {
+		return false, nil
 	}
-	s := &specialPlan{number: int(number), itemSize: j.h.a.itemSize, path: j.h.a.f.Engine().Name()}
-	err = j.h.v.Decode(ctx, s, 1, 0)
-	return s.item, err
-}
-
-// specialPlan is the engine.ReadPlan that returns the item of a special chunk. It decodes nothing.
-type specialPlan struct {
-	number   int
-	itemSize int
-	path     string
-	item     []byte
-	started  bool
-}
-
-// Next implements engine.ReadPlan.
-func (s *specialPlan) Next(v *engine.Visit) bool {
-	v.Chunk = s.number
-	first := !s.started
-	s.started = true
-	return first
-}
-
-// Block implements engine.ReadPlan. No block is needed.
-func (s *specialPlan) Block(b *engine.Block, _ *engine.Visit, _, _, _ int) { *b = engine.Block{} }
-
-// Special implements engine.ReadPlan.
-func (s *specialPlan) Special(v *engine.Visit, special chunk.Special, value []byte, typeSize, _ int) error {
-	var visit readVisit
-	item, err := visit.specialItem(special, value, typeSize, s.itemSize)
-	if err != nil {
-		return &frame.Error{Path: s.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+	for i := range h.m.Ndim {
+		if h.m.Axes[i].Bytes != 0 && b.count[i] > 1 { // several parts of an item
+			return false, nil
+		}
 	}
-	s.item = append(s.item, item...)
-	return nil
+	plan := h.plan(&b.start, &b.count, new(grid.Dims))
+	if plan.Chunks != 1 {
+		return false, nil
+	}
+	var part selection.ChunkPart
+	plan.Seek(&part, 0)
+	info, err := h.v.ChunkInfo(ctx, int(part.Number))
+	return err == nil && info.Special != chunk.Regular, err
 }
