@@ -29,30 +29,53 @@ func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t T
 	if err != nil {
 		return nil, err
 	}
-	return fromFunc(ctx, name, l, e, f)
-}
-
-// fromFunc is FromFunc for a layout and an encoder. f may read the snapshots.
-func fromFunc[T any](ctx context.Context, name string, l *layout, e *encoder[T], f func(t Tile[T]) error, hs ...*snapshot) (*Array, error) {
-	return l.createFrom(ctx, name, hs, func(b *frame.Batch) error {
-		if l.geo.Items == 0 {
-			return ctx.Err()
-		}
-		s, err := selection.Resolve(l.rec.Shape, nil)
-		if err != nil {
-			return err
-		}
-		p := &funcPlan[T]{f: f, e: e}
-		p.plan = selection.NewPlan(l.geo, &s)
-		return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
+	return l.create(ctx, name, func(b *frame.Batch) error {
+		return writeFunc(ctx, b, l, e, func(Box) func(t Tile[T]) error { return f })
 	})
 }
 
-// funcPlan is the engine.WritePlan of FromFunc. It visits chunks as writing does.
+// writeFunc writes the chunks of FromFunc to an empty frame. begin returns the function for the blocks of a chunk.
+func writeFunc[T any](ctx context.Context, b *frame.Batch, l *layout, e *encoder[T], begin func(chunk Box) func(t Tile[T]) error) error {
+	if l.geo.Items == 0 {
+		return ctx.Err()
+	}
+	s, err := selection.Resolve(l.rec.Shape, nil)
+	if err != nil {
+		return err
+	}
+	p := &funcPlan[T]{begin: begin, e: e}
+	p.plan = selection.NewPlan(l.geo, &s)
+	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
+}
+
+// funcPlan is the engine.WritePlan of FromFunc.
 type funcPlan[T any] struct {
 	writing
-	f func(t Tile[T]) error
-	e *encoder[T]
+	begin func(chunk Box) func(t Tile[T]) error
+	e     *encoder[T]
+}
+
+// funcVisit is the state of a funcPlan for a chunk.
+type funcVisit[T any] struct {
+	part selection.ChunkPart
+	f    func(t Tile[T]) error
+}
+
+// Next implements engine.WritePlan.
+func (p *funcPlan[T]) Next(v *engine.Visit) bool {
+	if p.next == p.plan.Chunks {
+		return false
+	}
+	s, g := stateOf[funcVisit[T]](v), p.plan.Geo
+	p.plan.Seek(&s.part, p.next)
+	p.next++
+	v.Chunk, v.Keep = int(s.part.Number), false
+	c := Box{slices.Clone(s.part.Origin[:g.Ndim]), make([]int64, g.Ndim)}
+	for i := range c.Shape {
+		c.Shape[i] = min(g.ChunkShape[i], g.Shape[i]-c.Start[i])
+	}
+	s.f = p.begin(c)
+	return true
 }
 
 // Block implements engine.WritePlan.
@@ -63,13 +86,15 @@ func (p *funcPlan[T]) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
 		m = &funcMover[T]{plan: p, tile: Tile[T]{Box: Box{make([]int64, n), make([]int64, n)}}}
 		m.tile.Inner = m.tile.Box
 	}
-	m.some = p.plan.Box(&m.box, v.State.(*selection.ChunkPart), int32(k))
+	s := v.State.(*funcVisit[T])
+	m.f, m.some = s.f, p.plan.Box(&m.box, &s.part, int32(k))
 	b.ItemSize, b.Keep, b.Mover = 0, engine.KeepNone, m
 }
 
 // funcMover is the engine.Mover of a block of FromFunc.
 type funcMover[T any] struct {
 	plan *funcPlan[T]
+	f    func(t Tile[T]) error
 	box  selection.Box
 	some bool // the block has items inside the array
 	tile Tile[T]
@@ -95,7 +120,7 @@ func (m *funcMover[T]) Move(block []byte, _ bool) error {
 	}
 	t.Items = t.Items[:n]
 	clear(t.Items)
-	if err := m.plan.f(*t); err != nil {
+	if err := m.f(*t); err != nil {
 		return err
 	}
 	items, err := m.encode(t.Items)
@@ -131,6 +156,8 @@ func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 // box of r: in holds the items of r, and f sets the items of out, in the same order. Map calls f as FromFunc does. It
 // takes the partition and compression that o leaves out from r, as CreateOptions describes, but no metalayers or
 // attributes. With other blocks, Map decodes a block of r several times if it overlaps several blocks of the new array.
+// From a frame.Source that reads many ranges at once, it reads ahead, a chunk of the new array at a time.
+//
 // Like FromFunc, Map returns ErrType for new strings without a length. The error wraps ErrType, or is an error of f, of
 // Create or of reading.
 func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, in Tile[T]) error, o *CreateOptions) (*Array, error) {
@@ -161,18 +188,57 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		return nil, err
 	}
 	var scratch sync.Pool
-	return fromFunc(ctx, name, l, e, func(t Tile[U]) error {
+	run := func(t Tile[U], read func(in *loadedTile[T]) error) error {
 		in, ok := scratch.Get().(*loadedTile[T])
 		if !ok {
 			in = new(loadedTile[T])
 		}
 		defer scratch.Put(in)
 		in.Box, in.Inner = t.Box, t.Box
-		if err := readTile(ctx, h, r, c.Converter, in); err != nil {
+		if err := read(in); err != nil {
 			return err
 		}
 		return f(t.Items, in.Tile)
-	}, h)
+	}
+	byBlock := func(Box) func(t Tile[U]) error {
+		return func(t Tile[U]) error {
+			return run(t, func(in *loadedTile[T]) error { return readTile(ctx, h, r, c.Converter, in) })
+		}
+	}
+	byChunk := func(chunk Box) func(t Tile[U]) error {
+		load := sync.OnceValues(func() (Tile[T], error) {
+			all := loadedTile[T]{Tile: Tile[T]{Box: chunk}}
+			err := readTile(ctx, h, r, c.Converter, &all)
+			return all.Tile, err
+		})
+		return func(t Tile[U]) error {
+			return run(t, func(in *loadedTile[T]) error {
+				all, err := load()
+				if err == nil {
+					in.Items = slices.Grow(in.Items[:0], len(t.Items))[:len(t.Items)]
+					in.fill(all)
+				}
+				return err
+			})
+		}
+	}
+	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
+		begin, g := byBlock, l.geo
+		chunks := Boxes{shape: g.Shape[:g.Ndim]}
+		items := int64(1)
+		for i, n := range g.ChunkShape[:g.Ndim] {
+			chunks.axes = append(chunks.axes, spacing{size: n, step: n})
+			items *= min(n, g.Shape[i])
+		}
+		if _, err := checkBox(r, items, max(h.m.Dtype.Size, c.ValueSize)); err == nil && g.Items > 0 {
+			near := h.v
+			defer h.readAhead(ctx, h.within(chunks))()
+			if h.v != near { // one request for each block would be slow
+				begin = byChunk
+			}
+		}
+		return writeFunc(ctx, b, l, e, begin)
+	})
 }
 
 // likeOf returns the options of r for an array with items of another dtype. Like View.CreateOptions, it leaves out

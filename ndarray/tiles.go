@@ -45,6 +45,17 @@ func (t Tile[T]) Rows() iter.Seq2[[]int64, []T] {
 	}
 }
 
+// fill sets the items of the tile to those of a larger tile.
+func (t Tile[T]) fill(from Tile[T]) {
+	for at, row := range t.Rows() {
+		k := int64(0)
+		for i, x := range at {
+			k = k*from.Shape[i] + x - from.Start[i]
+		}
+		copy(row, from.Items[k:])
+	}
+}
+
 // All ranges over the items of the tile in C order. It yields the coordinates of an item in the array, which are valid
 // until the next item, and its address in Items.
 func (t Tile[T]) All() iter.Seq2[[]int64, *T] {

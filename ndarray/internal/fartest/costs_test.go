@@ -199,6 +199,47 @@ func TestFarLoops(t *testing.T) {
 	}
 }
 
+// TestFarMap counts the bytes and calls of Map. It reads whole chunks ahead, as Copy does, also of a view and for other
+// chunks.
+func TestFarMap(t *testing.T) {
+	for _, x := range []struct {
+		chunks, blocks []int64
+		start          int64
+	}{{nil, nil, 0}, {nil, nil, 5}, {[]int64{70, 50}, []int64{7, 25}, 0}} {
+		local, a, src := farArray(t, []int64{200, 300}, []int64{40, 100}, []int64{8, 20}, nil, nil)
+		sel := ndarray.Span(x.start, ndarray.None)
+		v, err := ndarray.Slice(a, sel, sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := ndarray.Map(ctx, "", v, func(out []int64, in ndarray.Tile[uint16]) error {
+			for k, x := range in.Items {
+				out[k] = 3 * int64(x)
+			}
+			return nil
+		}, &ndarray.CreateOptions{Chunks: x.chunks, Blocks: x.blocks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if src.Ranges+src.Reads > 10 || src.Bytes > 4*2*200*300 {
+			t.Errorf("%v: %d reads of ranges and %d others, of %d bytes", x, src.Ranges, src.Reads, src.Bytes)
+		}
+		want, err := ndarray.Read[uint16](ctx, local, sel, sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := ndarray.Read[int64](ctx, b)
+		if err != nil || len(got) != len(want) {
+			t.Fatal(len(got), err)
+		}
+		for k, n := range want {
+			if got[k] != 3*int64(n) {
+				t.Fatalf("%v: item %d is %d, want %d", x, k, got[k], 3*int64(n))
+			}
+		}
+	}
+}
+
 // TestFarSaveKeeps saves a sparse frame whose header claims few stored bytes. Save keeps no more chunks in memory than
 // MaxBytes, and reads them again.
 func TestFarSaveKeeps(t *testing.T) {
