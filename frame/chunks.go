@@ -197,14 +197,10 @@ func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out 
 	return append(dst, b...), nil
 }
 
-// openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. want is the
-// fraction of it that will be read. See mustCheck for compare. The caller must close the result when r is no longer
-// used.
-func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Reader, i int, want float64, compare bool) (io.Closer, error) {
-	next := entry(-1)
-	if i+1 < s.index.n {
-		next = s.index.at(i + 1)
-	}
+// openChunk opens chunk i of a snapshot, which is not a special entry, into r. from reads the bytes of s. next is the
+// entry of the following chunk, or negative. want is the fraction of chunk i that will be read. See mustCheck for
+// compare. The caller must close the result when r is no longer used.
+func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Reader, i int, next entry, want float64, compare bool) (io.Closer, error) {
 	check := f.mustCheck(s, i, want, compare)
 	if check {
 		want = 1

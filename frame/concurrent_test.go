@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path/filepath"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -243,6 +244,53 @@ func TestEncode(t *testing.T) {
 		} else if !bytes.Equal(out, first) {
 			t.Errorf("%d workers make other bytes than one", workers)
 		}
+	}
+}
+
+// TestEncodeCost checks that a write in a batch allocates no memory in proportion to the number of chunks. The writes
+// keep parts of many chunks, in any order, on many goroutines.
+func TestEncodeCost(t *testing.T) {
+	ctx := context.Background()
+	const size, n, calls, width = 64, 200_000, 20, 50
+	for _, sums := range []bool{false, true} {
+		f, err := Create(ctx, "", &CreateOptions{Params: chunk.Params{TypeSize: 4}, ChunkSize: size, Checksums: sums, Concurrency: 4})
+		must(t, err)
+		b, err := f.Begin(ctx)
+		must(t, err)
+		defer b.Rollback()
+		must(t, b.Engine().FillSpecial(n*size, chunk.Zeros))
+		write := func(call int) {
+			order := rand.New(rand.NewPCG(uint64(call), 0)).Perm(width)
+			must(t, b.Engine().Encode(ctx, size, &encodePlan{chunks: order, keep: true, block: func(dst []byte, chunk, _ int) error {
+				dst[0]++
+				dst[1+call], dst[40] = byte(chunk+call), byte(chunk)
+				return nil
+			}}, 0))
+		}
+		write(0) // makes the batch's own index
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for call := range calls {
+			write(1 + call)
+		}
+		runtime.ReadMemStats(&after)
+		if got := (after.TotalAlloc - before.TotalAlloc) / calls; got > 4*n {
+			t.Errorf("checksums %v: a write of %d chunks allocates %d bytes in a frame of %d chunks", sums, width, got, n)
+		}
+		must(t, b.Commit())
+		for c := range width {
+			got, err := f.ReadChunk(ctx, nil, c)
+			must(t, err)
+			want := make([]byte, size)
+			want[0], want[40] = 1+calls, byte(c)
+			for call := range 1 + calls {
+				want[1+call] = byte(c + call)
+			}
+			if !bytes.Equal(got, want) {
+				t.Fatalf("checksums %v: chunk %d: %v, want %v", sums, c, got, want)
+			}
+		}
+		verify(t, f)
 	}
 }
 

@@ -265,7 +265,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 				}
 			}
 		}
-		c, err := f.openChunk(s, from, w, &r, i, 0, false)
+		c, err := f.openChunk(s, from, w, &r, i, s.index.after(i), 0, false)
 		if err != nil {
 			return dst, err
 		}

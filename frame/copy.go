@@ -240,7 +240,7 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	var r coder.Reader
-	c, err := f.openChunk(s, from, w, &r, i, 1, false)
+	c, err := f.openChunk(s, from, w, &r, i, s.index.after(i), 1, false)
 	if err != nil {
 		return coder.Header{}, err
 	}

@@ -278,7 +278,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 			}
 			from, share = j.ahead, j.ahead.share
 		}
-		if j.close, err = f.openChunk(s, from, w, &j.r, v.Chunk, share, d.compare); err != nil {
+		if j.close, err = f.openChunk(s, from, w, &j.r, v.Chunk, s.index.after(v.Chunk), share, d.compare); err != nil {
 			return 0, err
 		}
 	}

@@ -20,7 +20,7 @@ import (
 type encoding struct {
 	sched.Loop
 	b    *Batch
-	s    *snapshot // the previous state, for blocks that are kept
+	s    *snapshot // for blocks that are kept: the previous state, but it may share the index that write changes
 	plan engine.WritePlan
 	l    *coder.Layout // of the header's parameters
 	work func(int)     // runWorker
@@ -41,6 +41,7 @@ type encoding struct {
 type encodeJob struct {
 	visit      engine.Visit
 	keep       bool          // a part of the old chunk is kept
+	after      entry         // of the following chunk, or -1
 	l          *coder.Layout // of this chunk: its dictionary, or the choice of the tuner
 	old        coder.Reader
 	close      io.Closer
@@ -78,7 +79,6 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	if err := b.checkLayout(l); err != nil {
 		return b.f.wrap("chunk", -1, err)
 	}
-	b.owned = false // blocks that are kept are read by the current index
 	e, ok := b.f.encoders.Get().(*encoding)
 	if !ok {
 		e = &encoding{}
@@ -196,6 +196,10 @@ func (e *encoding) open(w *worker) {
 		e.chunks++
 		j.keep = false
 	}
+	j.after = -1
+	if j.keep && !(e.writing && e.jobs[0].visit.Chunk == j.visit.Chunk+1) { // otherwise write may change the entry
+		j.after = e.s.index.after(j.visit.Chunk)
+	}
 	j.l = e.l
 	e.jobs = append(e.jobs, j)
 	if e.tuner != nil && !j.keep && !e.tune(w, j) {
@@ -274,7 +278,7 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	if j.oldSpecial, j.oldType = special, int(s.typeSize); special != chunk.Regular {
 		return nil
 	}
-	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, 1, true); err != nil {
+	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, j.after, 1, true); err != nil {
 		return err
 	}
 	j.oldSpecial, j.oldValue = j.old.Special()

@@ -270,7 +270,7 @@ func specialEntry(s chunk.Special) (entry, bool) {
 type index struct {
 	n         int
 	uniform   entry    // of all chunks, if list is nil
-	list      []entry  // elements never change; only the newest snapshot appends
+	list      []entry  // elements change only in a batch's own list; only the newest snapshot appends
 	checksums []uint32 // CRC-32C of the stored chunks in list, 0 for special entries; nil = unknown
 }
 
@@ -281,7 +281,15 @@ func (x *index) at(i int) entry {
 	return x.list[i]
 }
 
-// same reports whether x and y are one index. Edits of entries make another list.
+// after returns the entry of the chunk that follows chunk i, or -1 if there is none.
+func (x *index) after(i int) entry {
+	if i < 0 || i >= x.n-1 {
+		return -1
+	}
+	return x.at(i + 1)
+}
+
+// same reports whether x and y are one index. The first edit of entries in a batch makes another list.
 func (x *index) same(y *index) bool {
 	return x.n == y.n && x.uniform == y.uniform && len(x.list) == len(y.list) && (len(x.list) == 0 || &x.list[0] == &y.list[0])
 }
@@ -406,10 +414,8 @@ func (s *snapshot) nextStored(i int) entry {
 	if s.sparse {
 		return -1
 	}
-	if i+1 < s.index.n {
-		if next := s.index.at(i + 1); next > e {
-			return next
-		}
+	if next := s.index.after(i); next > e {
+		return next
 	}
 	s.order.sort.Do(func() { s.order.list, _ = s.index.storedEntries() })
 	k, found := slices.BinarySearch(s.order.list, e+1)
