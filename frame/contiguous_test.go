@@ -504,3 +504,33 @@ func TestRefreshLongHeader(t *testing.T) {
 		}
 	}
 }
+
+// TestEmptiedWhileShared empties a frame whose index references a chunk twice, and edits it while the old state is in
+// use.
+func TestEmptiedWhileShared(t *testing.T) {
+	f, err := Create(t.Context(), "", &CreateOptions{Params: chunk.Params{TypeSize: 4}, ChunkSize: 160, Concurrency: 1})
+	must(t, err)
+	for i := range 3 {
+		must(t, f.Append(t.Context(), small(i)))
+	}
+	must(t, f.edit(t.Context(), func(b *Batch) error {
+		b.list()[2] = b.list()[0]
+		b.f.store.share()
+		return nil
+	}))
+	s, err := f.acquire(t.Context())
+	must(t, err)
+	defer f.unuse(s)
+	for range 3 {
+		must(t, one(f).Delete(0))
+	}
+	for i := range 5 {
+		must(t, one(f).SetVLMeta("x", small(i)))
+	}
+	must(t, f.Append(t.Context(), small(9)))
+	got := make([]byte, 480)
+	if err := f.readRange(t.Context(), s, got, 0); err != nil || !bytes.Equal(got, slices.Concat(small(0), small(1), small(0))) {
+		t.Errorf("the state in use has changed: %v", err)
+	}
+	must(t, f.Verify(t.Context(), nil))
+}

@@ -77,10 +77,16 @@ const maxHeaderLen = 1<<31 - 1<<20
 
 // used reports whether x has bytes of another state. x is after the chunks of tx.next, if it has any.
 func (c *contiguous) used(tx *transaction, x storage.Extent) bool {
-	if cur := tx.cur; cur != nil {
-		all := storage.Extent{Off: int64(cur.headerLen), End: cur.frameLen}
-		if cur.tail().Overlaps(x) || tx.next.index.n == 0 && x.Overlaps(all) {
-			return true
+	all := func(s *snapshot) storage.Extent { return storage.Extent{Off: int64(s.headerLen), End: s.frameLen} }
+	empty := tx.next.index.n == 0
+	if cur := tx.cur; cur != nil && (cur.tail().Overlaps(x) || empty && x.Overlaps(all(cur))) {
+		return true
+	}
+	if empty && c.shared { // it is not known which chunks of older states are free
+		for s := range c.pending.Owners() {
+			if x.Overlaps(all(s)) {
+				return true
+			}
 		}
 	}
 	return slices.ContainsFunc(tx.freed, x.Overlaps) || c.pending.Overlaps(x)
