@@ -79,6 +79,9 @@ func (f *Frame) checkCopied(s *snapshot, variable bool, layers []meta.Layer) err
 		return nil
 	}
 	for _, l := range layers {
+		if variable && l.Name == blockLayer {
+			continue // a copy makes its own
+		}
 		if err := f.checkLayer(s, variable, l); err != nil {
 			return err
 		}

@@ -39,6 +39,9 @@ func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame,
 	if err := f.checkTarget(name, &to); err != nil {
 		return nil, err
 	}
+	if err := cmp.Or(f.checkCopied(s, false, s.meta), f.checkCopied(s, true, s.vlmeta)); err != nil {
+		return nil, err
+	}
 	return copyOf(ctx, name, s, &to, func(b *Batch) error {
 		add := f.copyChunks
 		if to.Goal != 0 {
@@ -71,9 +74,6 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 // copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. The codec and the
 // filters in the header need not be available.
 func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
-	if err := s.f.checkCopied(s, false, s.meta); err != nil {
-		return nil, err
-	}
 	to.Params, to.Meta, to.copied = chunk.Params{TypeSize: int(s.typeSize)}, s.meta, true
 	to.Checksums = to.Checksums || s.checksums != nil
 	to.BlockTable = to.BlockTable || s.info().BlockTable
@@ -81,9 +81,7 @@ func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fi
 		h := s.header
 		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
 		b.next.header = h
-		if err := b.takeVLMeta(s); err != nil {
-			return err
-		}
+		b.takeVLMeta(s)
 		return fill(b)
 	}, to)
 }
@@ -277,11 +275,8 @@ func (b *Batch) takeMeta(layers []meta.Layer) error {
 
 // takeVLMeta copies the variable-length metalayers of a state to the batch, except the checksums and the block table,
 // which the batch makes itself.
-func (b *Batch) takeVLMeta(from *snapshot) error {
+func (b *Batch) takeVLMeta(from *snapshot) {
 	s := b.next
-	if err := from.f.checkCopied(from, true, from.vlmeta); err != nil {
-		return err
-	}
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
 		if l.Name == checksumLayer {
@@ -297,7 +292,6 @@ func (b *Batch) takeVLMeta(from *snapshot) error {
 		}
 	}
 	s.vlmeta = layers
-	return nil
 }
 
 // putChunks replaces chunks by chunks of s, a state of f. See engine.Batch.PutChunks.

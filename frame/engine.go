@@ -190,7 +190,12 @@ func (e *engineBatch) CopyVLMeta(v engine.View) error {
 	if b.done {
 		return b.errDone()
 	}
-	return b.takeVLMeta(viewed(v))
+	s := viewed(v)
+	if err := s.f.checkCopied(s, true, s.vlmeta); err != nil {
+		return err
+	}
+	b.takeVLMeta(s)
+	return nil
 }
 
 func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {
