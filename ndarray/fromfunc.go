@@ -187,58 +187,80 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 	if _, err := h.a.checkAlloc("the blocks of a chunk", l.geo.Blocks, bytesPerBlock); err != nil {
 		return nil, err
 	}
-	var scratch sync.Pool
-	run := func(t Tile[U], read func(in *loadedTile[T]) error) error {
-		in, ok := scratch.Get().(*loadedTile[T])
-		if !ok {
-			in = new(loadedTile[T])
-		}
-		defer scratch.Put(in)
-		in.Box, in.Inner = t.Box, t.Box
-		if err := read(in); err != nil {
-			return err
-		}
-		return f(t.Items, in.Tile)
-	}
-	byBlock := func(Box) func(t Tile[U]) error {
-		return func(t Tile[U]) error {
-			return run(t, func(in *loadedTile[T]) error { return readTile(ctx, h, r, c.Converter, in) })
-		}
-	}
-	byChunk := func(chunk Box) func(t Tile[U]) error {
-		load := sync.OnceValues(func() (Tile[T], error) {
-			all := loadedTile[T]{Tile: Tile[T]{Box: chunk}}
-			err := readTile(ctx, h, r, c.Converter, &all)
-			return all.Tile, err
-		})
-		return func(t Tile[U]) error {
-			return run(t, func(in *loadedTile[T]) error {
-				all, err := load()
-				if err == nil {
-					in.Items = slices.Grow(in.Items[:0], len(t.Items))[:len(t.Items)]
-					in.fill(all)
-				}
-				return err
-			})
-		}
-	}
+	in := &mapInput[T]{h: h, r: r, c: c.Converter}
 	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
-		begin, g := byBlock, l.geo
-		chunks := Boxes{shape: g.Shape[:g.Ndim]}
-		items := int64(1)
-		for i, n := range g.ChunkShape[:g.Ndim] {
-			chunks.axes = append(chunks.axes, spacing{size: n, step: n})
-			items *= min(n, g.Shape[i])
-		}
-		if _, err := checkBox(r, items, max(h.m.Dtype.Size, c.ValueSize)); err == nil && g.Items > 0 {
-			near := h.v
-			defer h.readAhead(ctx, h.within(chunks))()
-			if h.v != near { // one request for each block would be slow
-				begin = byChunk
+		byChunk, done := in.readAhead(ctx, l.geo)
+		defer done()
+		return writeFunc(ctx, b, l, e, func(chunk Box) func(t Tile[U]) error {
+			load := in.load
+			if byChunk {
+				load = in.loader(chunk)
 			}
-		}
-		return writeFunc(ctx, b, l, e, begin)
+			return func(t Tile[U]) error {
+				x := in.get(t.Box)
+				defer in.scratch.Put(x)
+				if err := load(ctx, x); err != nil {
+					return err
+				}
+				return f(t.Items, x.Tile)
+			}
+		})
 	})
+}
+
+// mapInput is the source of Map.
+type mapInput[T any] struct {
+	h       *snapshot
+	r       Reader
+	c       convert.Converter
+	scratch sync.Pool // of *loadedTile[T]
+}
+
+// readAhead begins to read the items of the chunks of the new array, if the source is far away and a chunk may be held
+// in memory. It reports whether it has: reading each block alone would then be slow. done ends it.
+func (in *mapInput[T]) readAhead(ctx context.Context, g *grid.Geometry) (byChunk bool, done func()) {
+	chunks, items := Boxes{shape: g.Shape[:g.Ndim]}, int64(1)
+	for i, n := range g.ChunkShape[:g.Ndim] {
+		chunks.axes = append(chunks.axes, spacing{size: n, step: n})
+		items *= min(n, g.Shape[i])
+	}
+	if _, err := checkBox(in.r, items, max(in.h.m.Dtype.Size, in.c.ValueSize)); err != nil || g.Items == 0 {
+		return false, func() {}
+	}
+	near := in.h.v
+	done = in.h.readAhead(ctx, in.h.within(chunks))
+	return in.h.v != near, done
+}
+
+// get returns a tile for the items of a box, to be put into scratch.
+func (in *mapInput[T]) get(b Box) *loadedTile[T] {
+	x, ok := in.scratch.Get().(*loadedTile[T])
+	if !ok {
+		x = new(loadedTile[T])
+	}
+	x.Box, x.Inner = b, b
+	return x
+}
+
+// load reads the items of a tile.
+func (in *mapInput[T]) load(ctx context.Context, x *loadedTile[T]) error {
+	return readTile(ctx, in.h, in.r, in.c, x)
+}
+
+// loader returns a load for the tiles of a chunk. Its first call reads all of them.
+func (in *mapInput[T]) loader(chunk Box) func(ctx context.Context, x *loadedTile[T]) error {
+	var once sync.Once
+	var err error
+	all := loadedTile[T]{Tile: Tile[T]{Box: chunk}}
+	return func(ctx context.Context, x *loadedTile[T]) error {
+		once.Do(func() { err = in.load(ctx, &all) })
+		if err == nil {
+			n := int(x.Box.Size())
+			x.Items = slices.Grow(x.Items[:0], n)[:n]
+			x.fill(all.Tile)
+		}
+		return err
+	}
 }
 
 // likeOf returns the options of r for an array with items of another dtype. Like View.CreateOptions, it leaves out

@@ -433,3 +433,52 @@ func TestNarrowShapedView(t *testing.T) {
 		}
 	}
 }
+
+// rowFilter subtracts from each byte the one Shape[0] bytes before.
+type rowFilter struct{}
+
+func (rowFilter) Code() uint8 { return 171 }
+
+func (rowFilter) Forward(dst, src []byte, b chunk.BlockInfo) error {
+	w := min(int(b.Shape[0]), len(src))
+	copy(dst[:w], src)
+	for i := w; i < len(src); i++ {
+		dst[i] = src[i] - src[i-w]
+	}
+	return nil
+}
+
+func (rowFilter) Backward(dst, src []byte, b chunk.BlockInfo) error {
+	w := min(int(b.Shape[0]), len(src))
+	copy(dst[:w], src)
+	for i := w; i < len(src); i++ {
+		dst[i] = src[i] + dst[i-w]
+	}
+	return nil
+}
+
+// TestCopyBlockShape copies arrays with a filter that uses the shape of blocks to arrays with another number of axes.
+func TestCopyBlockShape(t *testing.T) {
+	ctx := context.Background()
+	items := make([]uint8, 32*32)
+	for i := range items {
+		items[i] = uint8(i/32 + i%32*i%32)
+	}
+	a, err := Create(ctx, "", []int64{32, 32}, items, &CreateOptions{
+		Codec: codec.LZ4, Filters: []chunk.Filter{171}, UserFilters: []chunk.UserFilter{rowFilter{}}, Chunks: []int64{32, 32}, Blocks: []int64{16, 32},
+	})
+	must(t, err)
+	stacked, err := Stack(ctx, "", 0, []Reader{a}, nil)
+	must(t, err)
+	expanded, err := ExpandDims(a, 1)
+	must(t, err)
+	copied, err := Copy(ctx, "", expanded, nil)
+	must(t, err)
+	same, err := Copy(ctx, "", a, nil)
+	must(t, err)
+	for what, r := range map[string]*Array{"stack": stacked, "expanded": copied, "copy": same} {
+		if got, err := Read[uint8](ctx, r); err != nil || !slices.Equal(got, items) {
+			t.Errorf("%s of shape %d: %v, or other items", what, r.Shape(), err)
+		}
+	}
+}

@@ -81,8 +81,8 @@ func At(sys System, name string) System {
 	if err != nil {
 		return sys
 	}
-	if real, err := filepath.EvalSymlinks(wd); err == nil { // a link may lead to another directory later
-		wd = real
+	if to, err := filepath.EvalSymlinks(wd); err == nil { // a link may lead to another directory later
+		wd = to
 	}
 	// The process may be in a directory that it cannot reach by name.
 	is, err := os.Stat(wd)
