@@ -87,7 +87,7 @@ func (s *Store) readAhead(group string) opener {
 	return a
 }
 
-func (a *ahead) open(ctx context.Context, name string) (source.Source, func() error, error) {
+func (a *ahead) open(ctx context.Context, name string) (*openFile, error) {
 	i, ok := a.at[name]
 	if ok && i >= a.loaded {
 		a.load(ctx, i)
@@ -98,7 +98,7 @@ func (a *ahead) open(ctx context.Context, name string) (source.Source, func() er
 	}
 	delete(a.held, name)
 	data, err := a.members[i].Data(ctx, src, 0)
-	return data, func() error { return nil }, err
+	return &openFile{src: data}, err
 }
 
 // load reads ahead for the members from position i up. It does not report an error: missing bytes are read again when

@@ -31,8 +31,21 @@ type container interface {
 
 // opener opens the files of leaves. Every container is one.
 type opener interface {
-	// open returns the bytes of a file, and a function that releases them. ctx is for the opening.
-	open(ctx context.Context, name string) (src source.Source, release func() error, err error)
+	// open opens a file. ctx is for the opening.
+	open(ctx context.Context, name string) (*openFile, error)
+}
+
+// openFile is the bytes of a file in use. Close ends the use.
+type openFile struct {
+	src   source.Source
+	close func() error // nil if nothing is to be closed
+}
+
+func (f *openFile) Close() error {
+	if f.close == nil {
+		return nil
+	}
+	return f.close()
 }
 
 // file is a file of a container.
@@ -72,16 +85,16 @@ func (z *zipFile) files(ctx context.Context, most int) ([]file, error) {
 	return list, nil
 }
 
-func (z *zipFile) open(ctx context.Context, name string) (source.Source, func() error, error) {
+func (z *zipFile) open(ctx context.Context, name string) (*openFile, error) {
 	m := z.members[name]
 	if m == nil {
-		return nil, nil, &fs.PathError{Op: "open", Path: name, Err: errs.ErrNotExist}
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errs.ErrNotExist}
 	}
 	src, err := m.Data(ctx, z.src, z.ahead())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return src, func() error { return nil }, nil
+	return &openFile{src: src}, nil
 }
 
 func (z *zipFile) now(_ string, src source.Source) source.Source { return src }
@@ -163,26 +176,26 @@ func (d *directory) walk(ctx context.Context, dir string, see func(name string, 
 // mostReplaced is the largest number of times that open looks at a file which edits replace between two looks.
 const mostReplaced = 100
 
-func (d *directory) open(_ context.Context, name string) (source.Source, func() error, error) {
+func (d *directory) open(_ context.Context, name string) (*openFile, error) {
 	for try := 1; ; try++ {
 		fi, err := d.lstat(name)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		f, err := d.root.Open(name, os.O_RDONLY, 0)
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		opened, err := f.Stat()
 		if err == nil && d.sys.Same(fi, opened) {
-			return dirFile{source.FromReader(f, opened.Size()), f, opened}, f.Close, nil
+			return &openFile{dirFile{source.FromReader(f, opened.Size()), f, opened}, f.Close}, nil
 		}
 		f.Close()
 		if err == nil && try == mostReplaced {
 			err = faults.Unsupportedf("%s: replaced while it was opened", name)
 		}
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 }
@@ -248,32 +261,31 @@ func (d *directory) contains(name string) bool {
 
 func (d *directory) Close() error { return d.root.Close() }
 
-// openFiles keeps the files of leaves open until the store is closed, because frames read from them: each once, and
-// again after it was replaced. Opening a file may take long, so it happens without the lock.
+// openFiles shares the open files of leaves between the frames that read from them. A file is closed with the last of
+// its frames, and all files are closed with the store. What needs no closing is kept. Opening a file may take long, so
+// it happens without the lock.
 type openFiles struct {
 	box    container
 	mu     sync.Mutex
 	closed bool
-	byName map[string]*openFile
-	old    []*openFile // of replaced leaves, which frames may still read
+	byName map[string]*sharedFile
+	open   map[*sharedFile]bool // the files to close, also those that another file has replaced
+}
+
+// sharedFile is a file in use by frames.
+type sharedFile struct {
+	*openFile
+	name  string
+	users int
+	ready chan struct{} // closed once the file is open or err is set
+	err   error
 }
 
 // forget makes the next get open a file again, after it was replaced.
 func (o *openFiles) forget(name string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if f := o.byName[name]; f != nil {
-		o.old = append(o.old, f)
-		delete(o.byName, name)
-	}
-}
-
-// openFile is a file in use by frames.
-type openFile struct {
-	src     source.Source
-	release func() error  // nil if the file is not open
-	ready   chan struct{} // closed once it is open or err is set
-	err     error
+	delete(o.byName, name)
 }
 
 // get returns the file that has a name now. It opens it unless it is open.
@@ -281,37 +293,29 @@ func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	var stale *openFile // the name has another file now
+	var stale *sharedFile // the name has another file now
 	for {
-		o.mu.Lock()
-		if o.closed {
-			o.mu.Unlock()
-			return nil, errs.ErrClosed
+		f, first, err := o.use(name, stale)
+		if err != nil {
+			return nil, err
 		}
-		f := o.byName[name]
-		if f != nil && f == stale {
-			o.old = append(o.old, f)
-			f = nil
-		}
-		if f == nil {
-			f = &openFile{ready: make(chan struct{})}
-			if o.byName == nil {
-				o.byName = map[string]*openFile{}
+		if first {
+			if err := o.fill(ctx, f); err != nil {
+				return nil, err
 			}
-			o.byName[name] = f
-			o.mu.Unlock()
-			return f, o.open(ctx, name, f)
+			return o.opened(f, f.src), nil
 		}
-		o.mu.Unlock()
 		select {
 		case <-f.ready:
 		case <-ctx.Done():
+			o.drop(f)
 			return nil, ctx.Err()
 		}
 		if f.err == nil {
 			if src := o.box.now(name, f.src); src != nil {
-				return &openFile{src: src, release: f.release}, nil
+				return o.opened(f, src), nil
 			}
+			o.drop(f)
 			stale = f
 			continue
 		}
@@ -325,30 +329,71 @@ func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
 	}
 }
 
-// open opens a file that is in byName, while other calls of get wait.
-func (o *openFiles) open(ctx context.Context, name string, f *openFile) (err error) {
-	var src source.Source
-	var release func() error
+// use returns the file with a name, with one more user. If there is none, or only a stale one, the caller is the first
+// user of a new one, which it must fill.
+func (o *openFiles) use(name string, stale *sharedFile) (f *sharedFile, first bool, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.closed {
+		return nil, false, errs.ErrClosed
+	}
+	f = o.byName[name]
+	if f == nil || f == stale {
+		if o.byName == nil {
+			o.byName, o.open = map[string]*sharedFile{}, map[*sharedFile]bool{}
+		}
+		f, first = &sharedFile{name: name, ready: make(chan struct{})}, true
+		o.byName[name] = f
+	}
+	f.users++
+	return f, first, nil
+}
+
+// opened returns the use of a file that is open. src is its bytes.
+func (o *openFiles) opened(f *sharedFile, src source.Source) *openFile {
+	if f.close == nil {
+		return &openFile{src: src}
+	}
+	return &openFile{src, sync.OnceValue(func() error { return o.drop(f) })}
+}
+
+// drop ends a use of a file. The last one closes it.
+func (o *openFiles) drop(f *sharedFile) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	f.users--
+	if f.users > 0 || !o.open[f] {
+		return nil
+	}
+	delete(o.open, f)
+	if o.byName[f.name] == f {
+		delete(o.byName, f.name)
+	}
+	return f.Close()
+}
+
+// fill opens a file that is in byName, while other calls of get wait.
+func (o *openFiles) fill(ctx context.Context, f *sharedFile) (err error) {
 	err = errs.ErrClosed // if box.open panics
 	defer func() {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if err == nil && o.closed {
-			release()
 			err = errs.ErrClosed
+			f.Close()
 		}
-		if f.err = err; err == nil {
-			f.src, f.release = src, release
-		} else if o.byName[name] == f {
-			delete(o.byName, name)
+		if f.err = err; err != nil && o.byName[f.name] == f {
+			delete(o.byName, f.name)
+		} else if err == nil && f.close != nil {
+			o.open[f] = true
 		}
 		close(f.ready)
 	}()
-	src, release, err = o.box.open(ctx, name)
+	f.openFile, err = o.box.open(ctx, f.name)
 	return err
 }
 
-// Close closes all files and the container.
+// Close closes all files and the container. Files that are being opened are closed by fill.
 func (o *openFiles) Close() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -357,17 +402,12 @@ func (o *openFiles) Close() error {
 	}
 	o.closed = true
 	var first error
-	for _, f := range o.byName {
-		o.old = append(o.old, f)
-	}
-	for _, f := range o.old {
-		if f.release == nil { // it is being opened; then open releases it
-			continue
-		}
-		if err := f.release(); err != nil && first == nil {
+	for f := range o.open {
+		if err := f.Close(); err != nil && first == nil {
 			first = err
 		}
 	}
+	o.open = nil
 	if o.box != nil {
 		if err := o.box.Close(); err != nil && first == nil {
 			first = err

@@ -11,7 +11,6 @@ import (
 
 	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
-	"github.com/goblosc/blosc2/frame/store/internal/source"
 )
 
 // TestFailingCalls lets each single call of edits fail. The store must be that before or after the edit, and the open
@@ -154,12 +153,12 @@ type truncating struct {
 	dir string
 }
 
-func (d truncating) open(ctx context.Context, name string) (source.Source, func() error, error) {
-	src, release, err := d.container.open(ctx, name)
+func (d truncating) open(ctx context.Context, name string) (*openFile, error) {
+	file, err := d.container.open(ctx, name)
 	if err == nil {
-		err = os.Truncate(filepath.Join(d.dir, name), src.Size()-1)
+		err = os.Truncate(filepath.Join(d.dir, name), file.src.Size()-1)
 	}
-	return src, release, err
+	return file, err
 }
 
 // TestPackTruncated packs a store while another process truncates its files. Pack must fail and keep the old zip file.

@@ -120,7 +120,7 @@ func (e leafEntry) Info() (fs.FileInfo, error) {
 		return nil, err
 	}
 	info.size = file.src.Size()
-	return info, file.release()
+	return info, file.Close()
 }
 
 // leafFile is an open leaf. Its methods Read, Seek and ReadAt are those of the section.
@@ -135,9 +135,9 @@ func (f *leafFile) Close() error {
 	if f.file == nil {
 		return nil
 	}
-	release := f.file.release
+	file := f.file
 	f.file = nil
-	return release()
+	return file.Close()
 }
 
 // groupFile is an open group.

@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/objects"
@@ -30,19 +32,19 @@ func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
 		}
 		return nil, errs.ErrNotExist
 	}
-	l, src, err := s.bytesNow(ctx, l)
+	l, file, err := s.bytesNow(ctx, l)
 	if err != nil {
 		return nil, err
 	}
-	return s.openLeaf(ctx, l, src)
+	return s.openLeaf(ctx, l, file)
 }
 
 // bytesNow is bytes of a leaf, or of the one that an edit has put in its place. It returns that leaf, too.
-func (s *Store) bytesNow(ctx context.Context, l *leaf) (*leaf, source.Source, error) {
+func (s *Store) bytesNow(ctx context.Context, l *leaf) (*leaf, *openFile, error) {
 	for {
-		src, err := s.bytes(ctx, l)
+		file, err := s.bytes(ctx, l)
 		if err == nil {
-			return l, src, nil
+			return l, file, nil
 		}
 		if l = s.moved(l, err); l == nil {
 			return nil, nil, err
@@ -63,7 +65,7 @@ func (s *Store) moved(l *leaf, err error) *leaf {
 }
 
 // bytes returns the stored bytes of a leaf.
-func (s *Store) bytes(ctx context.Context, l *leaf) (source.Source, error) {
+func (s *Store) bytes(ctx context.Context, l *leaf) (*openFile, error) {
 	switch {
 	case s.closed.Load():
 		return nil, errs.ErrClosed
@@ -72,25 +74,25 @@ func (s *Store) bytes(ctx context.Context, l *leaf) (source.Source, error) {
 	case l.ref != nil:
 		return nil, faults.Unsupportedf("%s, which is not in the store", l.ref)
 	case l.file == "":
-		return source.Section(s.pool.Load(), l.off, l.size), nil
+		return &openFile{src: source.Section(s.pool.Load(), l.off, l.size)}, nil
 	}
-	f, err := s.files.get(ctx, l.file)
-	if err != nil {
-		return nil, err
-	}
-	return f.src, nil
+	return s.files.get(ctx, l.file)
 }
 
 // leafName returns the name of a leaf in errors: the name of the store and the key.
 func (s *Store) leafName(key string) string { return strings.TrimSuffix(s.name, "/") + key }
 
-// openLeaf opens the frame of a leaf.
-func (s *Store) openLeaf(ctx context.Context, l *leaf, src source.Source) (*frame.Frame, error) {
+// openLeaf opens the frame of a leaf. Its Close closes the file.
+func (s *Store) openLeaf(ctx context.Context, l *leaf, file *openFile) (*frame.Frame, error) {
 	o := s.opts.frames()
 	if l.file == "" {
 		o = s.embedded()
 	}
-	return frame.OpenSource(ctx, source.Named(src, s.leafName(l.key)), &o)
+	f, err := frame.OpenSource(ctx, storage.Owned{Source: source.Named(file.src, s.leafName(l.key)), Closer: file}, &o)
+	if err != nil {
+		file.Close()
+	}
+	return f, err
 }
 
 // embedded returns the options for the frames in the embed store, which grows while it is edited.
@@ -149,7 +151,7 @@ func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 	if l == nil {
 		return nil, atKey(key, errs.ErrNotExist)
 	}
-	l, src, err := s.bytesNow(ctx, l)
+	l, file, err := s.bytesNow(ctx, l)
 	if err != nil {
 		return nil, atKey(key, err)
 	}
@@ -159,8 +161,13 @@ func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 		fo = s.embedded()
 	}
 	o.Frames = &fo
-	sub, err := openSource(ctx, src, nil, o)
+	var closer io.Closer // of a file of the operating system
+	if file.close != nil {
+		closer = file
+	}
+	sub, err := openSource(ctx, file.src, closer, o)
 	if err != nil {
+		file.Close()
 		return nil, atKey(key, err)
 	}
 	sub.name = s.leafName(key)

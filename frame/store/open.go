@@ -20,7 +20,8 @@ import (
 
 // A Store is an open store: a map from keys to leaves. It is safe for concurrent use.
 //
-// Frames, arrays and tables of the store read from its files. They are valid until the store is closed. Methods return
+// Frames, arrays and tables of the store read from its files. They are valid until the store is closed. In a directory
+// each leaf is a file, which stays open until the last of them that reads it is closed. Methods return
 // the errors of this package, and errors of reading and writing.
 type Store struct {
 	opts   *OpenOptions
@@ -142,8 +143,8 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 type embedFileOnly struct{ closer io.Closer }
 
 func (embedFileOnly) files(context.Context, int) ([]file, error) { return nil, nil }
-func (embedFileOnly) open(_ context.Context, name string) (source.Source, func() error, error) {
-	return nil, nil, faults.Corruptf("no file %q in an embed store", name)
+func (embedFileOnly) open(_ context.Context, name string) (*openFile, error) {
+	return nil, faults.Corruptf("no file %q in an embed store", name)
 }
 func (embedFileOnly) now(_ string, src source.Source) source.Source { return src }
 func (e embedFileOnly) Close() error {
@@ -211,13 +212,13 @@ func isFrame(ctx context.Context, from opener, f file) (bool, error) {
 		return false, nil
 	}
 	var head [10]byte
-	src, release, err := from.open(ctx, f.name)
+	file, err := from.open(ctx, f.name)
 	if err == nil {
-		defer release()
-		if src.Size() < int64(len(head)) {
+		defer file.Close()
+		if file.src.Size() < int64(len(head)) {
 			return false, nil
 		}
-		_, err = src.ReadAtContext(ctx, head[:], 0)
+		_, err = file.src.ReadAtContext(ctx, head[:], 0)
 	}
 	for _, is := range []error{
 		ErrCorrupt, ErrFormat, frame.ErrTooLarge, errors.ErrUnsupported, fs.ErrPermission, fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF,
@@ -249,12 +250,12 @@ func (s *Store) openEmbed(ctx context.Context) error {
 	_, shared := s.files.box.(*directory)
 	f, head, err := openEmbedFrame(ctx, file.src, shared, &fo)
 	if err != nil {
-		file.release()
+		file.Close()
 		return err
 	}
 	if err := s.readEmbed(f, head, file.src.Size()); err != nil {
 		f.Close()
-		file.release()
+		file.Close()
 		return err
 	}
 	return nil

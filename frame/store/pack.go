@@ -98,22 +98,22 @@ func (s *Store) pack(ctx context.Context, w io.Writer) error {
 
 // fileSize returns the size of a file of the store.
 func (s *Store) fileSize(ctx context.Context, name string) (int64, error) {
-	src, release, err := s.files.box.open(ctx, name)
+	file, err := s.files.box.open(ctx, name)
 	if err != nil {
 		return 0, err
 	}
-	return src.Size(), release()
+	return file.src.Size(), file.Close()
 }
 
 // packMember writes a file of the store as a member. It reads the file twice, because the checksum is stored before the
 // bytes. buf is for the bytes on their way.
 func (s *Store) packMember(ctx context.Context, z *zipdir.Writer, name string, buf []byte) error {
-	src, release, err := s.files.box.open(ctx, name)
+	file, err := s.files.box.open(ctx, name)
 	if err != nil {
 		return err
 	}
-	defer release()
-	sum := crc32.NewIEEE()
+	defer file.Close()
+	src, sum := file.src, crc32.NewIEEE()
 	if err := copyWhole(ctx, sum, src, buf); err != nil {
 		return err
 	}

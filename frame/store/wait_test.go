@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -207,7 +208,12 @@ func TestReplacedLeaf(t *testing.T) {
 	if got, err := ndarray.Read[byte](ctx, before); err != nil || !bytes.Equal(got, first) {
 		t.Errorf("the array that was open: %v", err)
 	}
-	files := len(r.files.old)
+	held, err := r.Array(ctx, "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	files := len(r.files.open)
 	for i := range 3 {
 		e, err := ndarray.Edit(ctx, filepath.Join(dir, "a.b2nd"), nil)
 		if err != nil {
@@ -226,8 +232,8 @@ func TestReplacedLeaf(t *testing.T) {
 		}
 		check("edited in place")
 	}
-	if n := len(r.files.old); n != files {
-		t.Errorf("%d old files are open, want %d as before the edits in place", n, files)
+	if n := len(r.files.open); n != files {
+		t.Errorf("%d files are open, want %d as before the edits in place", n, files)
 	}
 	if err := w.Delete(ctx, "/a"); err != nil {
 		t.Fatal(err)
@@ -241,6 +247,94 @@ func TestReplacedLeaf(t *testing.T) {
 	}
 	put()
 	check("put again")
+}
+
+// TestClosedLeaves opens leaves of a directory, some twice, while others replace them. The last frame of a file closes
+// it, the other ones stay readable, and a second Close changes nothing.
+func TestClosedLeaves(t *testing.T) {
+	ctx, sys := t.Context(), simulated.New()
+	o := OpenOptions{sys: sys}
+	w, err := Create(ctx, "x.b2d", &CreateOptions{OpenOptions: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	inner, err := Create(ctx, "inner.b2e", &CreateOptions{OpenOptions: o})
+	if err == nil {
+		err = errors.Join(w.Put(ctx, "/inner", inner.embed), inner.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, want := noise(t, 3000, 1)
+	put := func(key string) {
+		t.Helper()
+		if err := w.Put(ctx, key, a.Frame()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("/a")
+	put("/b")
+	r, err := Open(ctx, "x.b2d", &o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	none := sys.Opened
+	expect := func(when string, files int) {
+		t.Helper()
+		if n := sys.Opened - none; n != files {
+			t.Errorf("%s: %d files are open, want %d", when, n, files)
+		}
+	}
+	open := func(key string) *ndarray.Array {
+		t.Helper()
+		a, err := r.Array(ctx, key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first, second, other := open("/a"), open("/a"), open("/b")
+	expect("two leaves", 2)
+	put("/a")
+	third := open("/a")
+	expect("replaced", 3)
+	for range 2 {
+		if err := errors.Join(first.Close(), other.Close()); err != nil {
+			t.Error(err)
+		}
+		expect("two closed", 2)
+	}
+	for _, a := range []*ndarray.Array{second, third} {
+		if got, err := ndarray.Read[byte](ctx, a); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("an array that is open: %v", err)
+		}
+		if err := a.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	expect("all closed", 0)
+	if _, err := r.Objects(ctx, "/a"); !errors.Is(err, ErrFormat) {
+		t.Errorf("an array as objects: %v, want %v", err, ErrFormat)
+	}
+	if _, err := r.Sub(ctx, "/a"); !errors.Is(err, ErrFormat) {
+		t.Errorf("an array as a store: %v, want %v", err, ErrFormat)
+	}
+	expect("after errors", 0)
+	sub, err := r.Sub(ctx, "/inner")
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect("a store", 1)
+	if err := sub.Close(); err != nil {
+		t.Error(err)
+	}
+	expect("the store closed", 0)
+	last := open("/b")
+	if err := errors.Join(r.Close(), last.Close()); err != nil {
+		t.Error(err)
+	}
 }
 
 // watchedSystem is a file system that calls a function after each change of a name in a directory.

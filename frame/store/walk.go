@@ -101,8 +101,7 @@ func (s *Store) visit(ctx context.Context, box opener, l *leaf, see func(f *fram
 	if err != nil {
 		return err
 	}
-	defer file.release()
-	f, err := s.openLeaf(ctx, l, file.src)
+	f, err := s.openLeaf(ctx, l, file)
 	if err != nil {
 		return err
 	}
@@ -114,13 +113,13 @@ func (s *Store) visit(ctx context.Context, box opener, l *leaf, see func(f *fram
 func (s *Store) bytesOnce(ctx context.Context, box opener, l *leaf) (*leaf, *openFile, error) {
 	for {
 		if l.file == "" || l.fault != nil || s.closed.Load() {
-			src, err := s.bytes(ctx, l)
-			return l, &openFile{src: src, release: func() error { return nil }}, err
+			file, err := s.bytes(ctx, l)
+			return l, file, err
 		}
-		src, release, err := box.open(ctx, l.file)
+		file, err := box.open(ctx, l.file)
 		now := s.moved(l, err)
 		if now == nil {
-			return l, &openFile{src: src, release: release}, err
+			return l, file, err
 		}
 		l = now
 	}

@@ -41,11 +41,25 @@ func Ranges(src io.ReaderAt) RangeReader {
 	return nil
 }
 
-// SourceBytes is a Source as read-only Bytes. Its methods without a context wait as long as the source does.
-type SourceBytes struct{ src Source }
+// Owned is a Source that belongs to the frame that reads it: Close closes it.
+type Owned struct {
+	Source
+	io.Closer
+}
 
-// FromSource returns the bytes of src. Close does nothing.
-func FromSource(src Source) *SourceBytes { return &SourceBytes{src} }
+// SourceBytes is a Source as read-only Bytes. Its methods without a context wait as long as the source does.
+type SourceBytes struct {
+	src    Source
+	closer io.Closer // nil if the source does not belong to the frame
+}
+
+// FromSource returns the bytes of src. Close closes an Owned source, and no other.
+func FromSource(src Source) *SourceBytes {
+	if o, ok := src.(Owned); ok {
+		return &SourceBytes{o.Source, o.Closer}
+	}
+	return &SourceBytes{src: src}
+}
 
 // FromReader returns the first size bytes of r. Each read checks its context first. Close does nothing.
 func FromReader(r io.ReaderAt, size int64) *SourceBytes { return FromSource(readerSource{r, size}) }
@@ -89,8 +103,13 @@ func (s *SourceBytes) Truncate(int64) error { return errs.ErrReadOnly }
 // Sync returns ErrReadOnly.
 func (s *SourceBytes) Sync() error { return errs.ErrReadOnly }
 
-// Close does nothing.
-func (s *SourceBytes) Close() error { return nil }
+// Close closes a source that belongs to the frame.
+func (s *SourceBytes) Close() error {
+	if s.closer == nil {
+		return nil
+	}
+	return s.closer.Close()
+}
 
 // readerSource is an io.ReaderAt as a Source.
 type readerSource struct {
