@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -81,6 +82,8 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 		return f.create(ctx, fill)
 	case !f.opts.Sparse && namesDirectory(f.path):
 		return fmt.Errorf("frame: create %s: only a directory can have this name: %w", f.path, ErrParam)
+	case f.opts.Sparse && isAbove(f.path):
+		return errAbove(f.path)
 	}
 	err := f.checkFree()
 	if err != nil {
@@ -118,6 +121,17 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 func namesDirectory(name string) bool {
 	_, last := filepath.Split(name)
 	return last == "" || last == "." || last == ".."
+}
+
+// isAbove reports whether a name ends in "..".
+func isAbove(name string) bool {
+	_, last := filepath.Split(paths.Trim(name))
+	return last == ".."
+}
+
+// errAbove returns the error for a new directory whose name ends in "..".
+func errAbove(name string) error {
+	return fmt.Errorf("frame: create %s: no new directory can have this name: %w", name, ErrParam)
 }
 
 // lockOld keeps other processes from editing the frame that f will replace: a commit to it would be lost. The lock is a
@@ -210,7 +224,7 @@ func (f *Frame) checkFree() error {
 func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
 		var is fs.FileInfo
-		if is, err = f.sys.Lstat(filepath.Join(f.path, name)); err == nil && is.Mode().IsRegular() {
+		if is, err = f.sys.Lstat(paths.Join(f.path, name)); err == nil && is.Mode().IsRegular() {
 			return nil
 		}
 	}
@@ -225,7 +239,7 @@ func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 
 // createStore creates a file or directory under a temporary name beside the final one.
 func (f *Frame) createStore(name string) (store, error) {
-	name = filepath.Clean(name)
+	name = paths.Trim(name)
 	if !f.opts.Sparse {
 		dir, access, err := f.replacing()
 		if err != nil {
@@ -276,7 +290,7 @@ func (f *Frame) replacing() (dir, file fs.FileInfo, err error) {
 		return nil, nil, nil
 	}
 	for _, name := range []string{layoutFile, indexFile} {
-		if file, err = storage.Existing(f.sys, filepath.Join(f.path, name)); file != nil || err != nil {
+		if file, err = storage.Existing(f.sys, paths.Join(f.path, name)); file != nil || err != nil {
 			break
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -88,7 +88,10 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.createDir(filepath.Clean(f.path), layoutFile)
+	if isAbove(f.path) {
+		return nil, errAbove(f.path)
+	}
+	d, err := f.createDir(paths.Trim(f.path), layoutFile)
 	if err != nil {
 		return nil, errs.SeeURL(name, err)
 	}

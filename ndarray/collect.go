@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -155,7 +156,7 @@ func (l *layout) viaTemporary(ctx context.Context, name string, do func(temp *la
 	if name == "" {
 		return do(temp, "")
 	}
-	dir, err := os.MkdirTemp(filepath.Dir(strings.TrimPrefix(name, "file://")), ".b2nd-")
+	dir, err := os.MkdirTemp(paths.Dir(strings.TrimPrefix(name, "file://")), ".b2nd-")
 	if err != nil {
 		return err
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // container holds the files of a store: a directory or a zip file.
@@ -243,7 +244,7 @@ func (d *directory) contains(name string) bool {
 	if err != nil {
 		return false
 	}
-	dir := filepath.Dir(name)
+	dir := paths.Dir(name)
 	fi, err := d.sys.Stat(dir)
 	for depth := 0; err == nil && depth < maxAbove; depth++ {
 		if d.sys.Same(self, fi) {

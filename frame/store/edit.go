@@ -18,6 +18,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -65,7 +66,7 @@ func create(ctx context.Context, name string, o *CreateOptions) error {
 		if layout == LayoutEmbed {
 			layout = LayoutTree
 		}
-		return createDir(ctx, o.system(), filepath.Clean(name), layout, o.noSync())
+		return createDir(ctx, o.system(), paths.Trim(name), layout, o.noSync())
 	}
 	return faults.Unsupportedf("the name must end in .b2d or .b2e; for a .b2z file, create a directory and Pack it")
 }

@@ -7,11 +7,11 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"path"
-	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // checkFree returns an error that wraps fs.ErrExist if a new file may not have a name.
@@ -43,7 +43,7 @@ func createFile(d storage.Directory, temp, name string, noSync bool, rename func
 		err = writeFile(d, temp, old, noSync, fill)
 	}
 	if err != nil {
-		if _, e := d.Lstat(filepath.Dir(name)); errors.Is(e, fs.ErrNotExist) {
+		if _, e := d.Lstat(paths.Dir(name)); errors.Is(e, fs.ErrNotExist) {
 			err = errs.NoDirectory(name, err)
 		}
 		return err

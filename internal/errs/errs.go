@@ -7,8 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
 	"strings"
+
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // The errors that public packages export. They differ in what the caller can do.
@@ -69,7 +70,7 @@ func NoDirectory(name string, err error) error {
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return Kind(fmt.Sprintf("directory %s does not exist", filepath.Dir(name)), err)
+	return Kind(fmt.Sprintf("directory %s does not exist", paths.Dir(name)), err)
 }
 
 // SeeURL adds advice to the error of opening a file: the package for URLs if the name is a URL, or that the name is

@@ -17,6 +17,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -70,7 +71,7 @@ func readFortran(ctx context.Context, name string, h Header, r io.Reader, o *nda
 	temp := ""
 	if name != "" {
 		path := strings.TrimPrefix(name, "file://")
-		dir, err := os.MkdirTemp(filepath.Dir(path), ".b2nd-")
+		dir, err := os.MkdirTemp(paths.Dir(path), ".b2nd-")
 		if err != nil {
 			return nil, fmt.Errorf("npy: create %s: %w", path, errs.NoDirectory(path, err))
 		}

@@ -409,6 +409,44 @@ func workingDirectory(t *testing.T, o *frame.CreateOptions) {
 	must(t, f.Close())
 }
 
+// TestLinkBeforeParent uses names with ".." after a symbolic link: they lead to the directory above its target.
+func TestLinkBeforeParent(t *testing.T) {
+	here, there := t.TempDir(), t.TempDir()
+	must(t, os.Mkdir(filepath.Join(there, "below"), 0o777))
+	symlink(t, filepath.Join(there, "below"), filepath.Join(here, "link"))
+	name := func(dir, base string) string { return dir + string(filepath.Separator) + base }
+	above := name(name(here, "link"), "..")
+	for _, sparse := range []bool{false, true} {
+		base := "contiguous"
+		if sparse {
+			base = "sparse"
+		}
+		o := &frame.CreateOptions{Sparse: sparse, NoSync: true, Locking: storage.CanLock}
+		for range 2 {
+			f, err := frame.CreateFunc(t.Context(), name(above, base), func(b *frame.Batch) error { return b.Append(t.Context(), small(0)) }, o)
+			must(t, err)
+			must(t, f.Compact(t.Context()))
+			must(t, f.Close())
+			frameHolds(t, name(above, base), 1)
+			frameHolds(t, name(there, base), 1)
+			o.Overwrite = true
+		}
+	}
+	for _, other := range []string{"missing", "contiguous"} { // neither is a directory
+		_, err := frame.Create(t.Context(), name(name(name(there, other), ".."), "new"), &frame.CreateOptions{Sparse: true, Overwrite: true})
+		if err == nil {
+			t.Errorf("a frame was created at %s/../new", other)
+		}
+	}
+	_, err := frame.Create(t.Context(), name(name(there, "sparse"), ".."), &frame.CreateOptions{Sparse: true, Overwrite: true})
+	if !errors.Is(err, frame.ErrParam) {
+		t.Errorf("a name that ends in ..: %v, want %v", err, frame.ErrParam)
+	}
+	if list, err := os.ReadDir(here); err != nil || len(list) != 1 {
+		t.Errorf("%v beside the link, %v", list, err)
+	}
+}
+
 // TestDirectoryNames creates frames with names that only directories may have, because of their ends.
 func TestDirectoryNames(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")

@@ -5,9 +5,10 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // Lock keeps the processes that use a frame from disturbing each other. It is C-Blosc2's protocol: a file beside a
@@ -100,7 +101,7 @@ func (l *Lock) take(ctx context.Context, try func() (bool, error)) error {
 // LockName returns the name of the lock file of a frame.
 func LockName(name string, sparse bool) string {
 	if sparse {
-		return filepath.Join(name, ".b2lock")
+		return paths.Join(name, ".b2lock")
 	}
 	return name + ".b2lock"
 }

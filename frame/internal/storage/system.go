@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // System is the part of the operating system that frames need. Tests use a System that fails.
@@ -288,7 +290,7 @@ func SyncDir(sys System, name string, noSync bool) error {
 	if noSync || runtime.GOOS == "windows" { // Windows cannot sync a directory
 		return nil
 	}
-	return SyncOpened(sys.Open(filepath.Dir(name), os.O_RDONLY, 0))
+	return SyncOpened(sys.Open(paths.Dir(name), os.O_RDONLY, 0))
 }
 
 // SyncRoot syncs the names in a directory.

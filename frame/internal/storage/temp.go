@@ -6,10 +6,10 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // Temp is a new file or directory that has a temporary name, next to its final name, until it is published.
@@ -246,7 +246,7 @@ type scratch struct {
 // CreateScratch creates a file beside a name, which other users cannot read. Closing the file removes it. If the
 // operating system can remove an open file, a process that is killed leaves none.
 func CreateScratch(sys System, name string) (Bytes, error) {
-	f, t, err := createTemp(sys, filepath.Clean(name), true, func(temp string) (File, error) {
+	f, t, err := createTemp(sys, paths.Trim(name), true, func(temp string) (File, error) {
 		return sys.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	})
 	if err != nil {

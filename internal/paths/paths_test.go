@@ -1,0 +1,26 @@
+package paths
+
+import (
+	"path/filepath"
+	"testing"
+)
+
+func TestPaths(t *testing.T) {
+	for _, c := range [][3]string{ // a name, what Trim returns, and Dir
+		{"a", "a", "."}, {"a/b", "a/b", "a"}, {"a/b/", "a/b", "a"}, {"a/b//././/", "a/b", "a"}, {"a//b", "a//b", "a"},
+		{"a/../b", "a/../b", "a/.."}, {"a/..", "a/..", "a"}, {"../", "..", "."}, {".", ".", "."}, {"./", ".", "."},
+		{"./a", "./a", "."}, {"/", "/", "/"}, {"//", "//", "//"}, {"/a", "/a", "/"}, {"/a/", "/a", "/"}, {"/.", "/.", "/"},
+		{"", "", "."}, {".../", "...", "."}, {"a.", "a.", "."},
+	} {
+		name, trimmed, dir := filepath.FromSlash(c[0]), filepath.FromSlash(c[1]), filepath.FromSlash(c[2])
+		if got := Trim(name); got != trimmed {
+			t.Errorf("Trim(%q): %q, want %q", name, got, trimmed)
+		}
+		if got := Dir(name); got != dir {
+			t.Errorf("Dir(%q): %q, want %q", name, got, dir)
+		}
+		if got := Join(trimmed, "x"); filepath.Clean(got) != filepath.Join(trimmed, "x") {
+			t.Errorf("Join(%q, x): %q", trimmed, got)
+		}
+	}
+}
