@@ -47,7 +47,7 @@ func (s *Store) attrsKey(group string) string {
 
 // checkNotLeaf returns an error that wraps kind for a key that is a leaf and not a group.
 func (s *Store) checkNotLeaf(key string, kind error) error {
-	if n, ok := s.find(key); ok && !n.group {
+	if n, ok := s.index.find(key); ok && !n.group {
 		return fmt.Errorf("a leaf has no attributes of a group; ndarray.Array has those of an array: %w", kind)
 	}
 	return nil

@@ -22,7 +22,7 @@ func (s *Store) Open(name string) (fs.File, error) {
 	if s.closed.Load() {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrClosed}
 	}
-	n, ok := s.find(keyOfName(name))
+	n, ok := s.index.find(keyOfName(name))
 	switch {
 	case !ok:
 		if n, ok = s.hidden(name); !ok {
@@ -47,7 +47,7 @@ const hiddenSuffix = ".b2frame"
 // hidden returns the leaf of a name with the suffix.
 func (s *Store) hidden(name string) (entryName, bool) {
 	if key := keyOfName(name); len(key) > len(hiddenSuffix) && key[len(key)-len(hiddenSuffix):] == hiddenSuffix {
-		n, ok := s.find(key[:len(key)-len(hiddenSuffix)])
+		n, ok := s.index.find(key[:len(key)-len(hiddenSuffix)])
 		return n, ok && n.group && n.leaf != nil
 	}
 	return entryName{}, false
@@ -61,7 +61,7 @@ func (s *Store) list(group string) []fs.DirEntry {
 		if n.group {
 			list = append(list, fs.FileInfoToDirEntry(fileInfo{name: base, dir: true}))
 			base += hiddenSuffix
-			if _, taken := s.find(n.key + hiddenSuffix); taken {
+			if _, taken := s.index.find(n.key + hiddenSuffix); taken {
 				continue
 			}
 		}

@@ -7,16 +7,6 @@ import (
 	"strings"
 )
 
-// find returns the entry of a key.
-func (s *Store) find(key string) (entryName, bool) {
-	names := s.index.sorted()
-	i, ok := slices.BinarySearchFunc(names, key, entryName.compare)
-	if !ok {
-		return entryName{key: key, group: key == "/"}, key == "/"
-	}
-	return names[i], true
-}
-
 // compare compares the key of e with another one.
 func (e entryName) compare(key string) int { return compareKeys(e.key, key) }
 
@@ -68,7 +58,7 @@ func (s *Store) in(group string) iter.Seq[entryName] {
 
 // Has reports whether there is a leaf or a group with a key. "/" always exists.
 func (s *Store) Has(key string) bool {
-	_, ok := s.find(cleanKey(key))
+	_, ok := s.index.find(cleanKey(key))
 	return ok
 }
 

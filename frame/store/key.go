@@ -47,7 +47,7 @@ func (s *Store) checkStored(key string) error {
 			return fmt.Errorf("the leaf %s cannot have another one below it in a tree store: %w", above, ErrParam)
 		}
 	}
-	for range s.below(key) {
+	if e, _ := s.index.find(key); e.group {
 		return fmt.Errorf("a group in a tree store cannot be a leaf, too: %w", ErrParam)
 	}
 	return nil

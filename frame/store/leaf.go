@@ -27,7 +27,7 @@ func (s *Store) Frame(ctx context.Context, key string) (*frame.Frame, error) {
 func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
 	l := s.index.get(key)
 	if l == nil {
-		if _, ok := s.find(key); ok {
+		if _, ok := s.index.find(key); ok {
 			return nil, faults.Formatf("a group, not a leaf")
 		}
 		return nil, errs.ErrNotExist

@@ -279,8 +279,7 @@ func (s *Store) Close() error {
 
 // checkGroups returns an error for a store with far more groups than leaves allowed.
 func (s *Store) checkGroups() error {
-	_, err := s.index.groups(4 * min(s.opts.maxLeaves(), math.MaxInt/4))
-	return err
+	return s.index.countChildren(4 * min(s.opts.maxLeaves(), math.MaxInt/4))
 }
 
 // editor is the state of a store for edits.

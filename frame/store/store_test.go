@@ -8,6 +8,8 @@ import (
 	"encoding/json"
 	"errors"
 	"io/fs"
+	"maps"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -245,5 +247,61 @@ func TestReference(t *testing.T) {
 	got, err := ReadReference(meta.Ext{Type: meta.ExtRef, Data: inner})
 	if err != nil || got.String() != "dictstore_key d.b2d /k" {
 		t.Errorf("%v, %v", got, err)
+	}
+}
+
+// TestIndex sets and removes random leaves, and compares what the index finds with what the leaves show.
+func TestIndex(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	x := index{leaves: map[string]*leaf{}}
+	random := func() string {
+		key := ""
+		for range 1 + rng.IntN(4) {
+			key += "/" + string(rune('a'+rng.IntN(3)))
+		}
+		return key
+	}
+	for range 20 { // as when a store is opened
+		key := random()
+		x.leaves[key] = &leaf{key: key}
+	}
+	if err := x.countChildren(1000); err != nil {
+		t.Fatal(err)
+	}
+	for step := range 3000 {
+		if key := random(); rng.IntN(2) == 0 {
+			x.set(key, &leaf{key: key})
+		} else {
+			x.set(key, nil)
+		}
+		want := map[string]entryName{}
+		for key, l := range x.leaves {
+			want[key] = entryName{key, l, want[key].group}
+			for g := parent(key); g != "/"; g = parent(g) {
+				want[g] = entryName{g, x.leaves[g], true}
+			}
+		}
+		names := x.sorted()
+		if len(names) != len(want) || !slices.IsSortedFunc(names, func(a, b entryName) int { return compareKeys(a.key, b.key) }) {
+			t.Fatalf("step %d: %v, want %v", step, names, want)
+		}
+		for _, e := range names {
+			if found, ok := x.find(e.key); e != want[e.key] || found != e || !ok {
+				t.Fatalf("step %d: %v, found %v, %v, want %v", step, e, found, ok, want[e.key])
+			}
+		}
+		if e, ok := x.find(random()); ok != (e.leaf != nil || e.group) || ok != (want[e.key].key != "") {
+			t.Fatalf("step %d: found %v, %v", step, e, ok)
+		}
+	}
+	again := index{leaves: x.leaves}
+	if err := again.countChildren(1000); err != nil || !maps.Equal(again.children, x.children) {
+		t.Errorf("%v, want %v, %v", x.children, again.children, err)
+	}
+	for key := range x.leaves {
+		x.set(key, nil)
+	}
+	if len(x.children) != 0 {
+		t.Errorf("%v is left", x.children)
 	}
 }

@@ -28,9 +28,10 @@ type leaf struct {
 
 // index is the map of a store. It is safe for concurrent use.
 type index struct {
-	mu     sync.RWMutex
-	leaves map[string]*leaf
-	names  []entryName // of leaves and groups, in the order of compareKeys; nil if an edit has changed them
+	mu       sync.RWMutex
+	leaves   map[string]*leaf
+	children map[string]int // of each group: how many leaves and groups are directly in it; see countChildren
+	names    []entryName    // of leaves and groups, in the order of compareKeys; nil if an edit has changed them
 }
 
 // get returns the leaf of a key, or nil.
@@ -44,11 +45,59 @@ func (x *index) get(key string) *leaf {
 func (x *index) set(key string, l *leaf) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
+	had := x.leaves[key] != nil
 	if x.names = nil; l == nil {
 		delete(x.leaves, key)
 	} else {
 		x.leaves[key] = l
 	}
+	if has := l != nil; has != had && x.children[key] == 0 { // otherwise the group counts
+		change := 1
+		if had {
+			change = -1
+		}
+		x.link(key, change, math.MaxInt)
+	}
+}
+
+// link changes the number of children of the group that a key is in. If that group thereby begins or ceases to exist,
+// link does the same for the group above it. It returns the sum of their weights, and stops after most: the work for a
+// group grows with the length of its key, so a long key counts as several groups.
+func (x *index) link(key string, change, most int) (weight int) {
+	for g := parent(key); ; g = parent(g) {
+		before := x.children[g]
+		if x.children[g] += change; before+change == 0 {
+			delete(x.children, g)
+		}
+		if before != 0 && before+change != 0 || g == "/" {
+			return weight
+		}
+		if weight += 1 + len(g)/64; weight > most || x.leaves[g] != nil { // the leaf counts
+			return weight
+		}
+	}
+}
+
+// countChildren fills the map of groups. It returns an error if there are more than most groups.
+func (x *index) countChildren(most int) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.children = map[string]int{}
+	left := most
+	for key := range x.leaves {
+		if left -= x.link(key, 1, left); left < 0 {
+			return faults.TooLargef("more than %d groups", most)
+		}
+	}
+	return nil
+}
+
+// find returns the entry of a key.
+func (x *index) find(key string) (entryName, bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	e := entryName{key, x.leaves[key], x.children[key] > 0 || key == "/"}
+	return e, e.leaf != nil || e.group
 }
 
 // len returns the number of leaves.
@@ -68,32 +117,15 @@ func (x *index) sorted() []entryName {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	groups, _ := x.groups(math.MaxInt)
-	x.names = make([]entryName, 0, len(x.leaves)+len(groups))
+	x.names = make([]entryName, 0, len(x.leaves)+len(x.children))
 	for key, l := range x.leaves {
-		x.names = append(x.names, entryName{key, l, groups[key]})
+		x.names = append(x.names, entryName{key, l, x.children[key] > 0})
 	}
-	for g := range groups {
-		if x.leaves[g] == nil {
+	for g := range x.children {
+		if x.leaves[g] == nil && g != "/" {
 			x.names = append(x.names, entryName{key: g, group: true})
 		}
 	}
 	slices.SortFunc(x.names, func(a, b entryName) int { return compareKeys(a.key, b.key) })
 	return x.names
-}
-
-// groups returns the keys that have others below them, of which there may be most. The work for a group grows with the
-// length of its key, so a long key counts as several groups.
-func (x *index) groups(most int) (map[string]bool, error) {
-	groups := map[string]bool{}
-	count := 0
-	for key := range x.leaves {
-		for g := parent(key); g != "/" && !groups[g]; g = parent(g) {
-			groups[g] = true
-			if count += 1 + len(g)/64; count > most {
-				return nil, faults.TooLargef("more than %d groups", most)
-			}
-		}
-	}
-	return groups, nil
 }

@@ -32,7 +32,7 @@ type Entry struct {
 func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
 	group = cleanKey(group)
 	return func(yield func(Entry, error) bool) {
-		if e, ok := s.find(group); !ok || !e.group {
+		if e, ok := s.index.find(group); !ok || !e.group {
 			yield(Entry{Key: group}, atKey(group, errs.ErrNotExist))
 			return
 		}
@@ -65,7 +65,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 // Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if none of them has that key.
 func (s *Store) Stat(ctx context.Context, key string) (Entry, error) {
 	key = cleanKey(key)
-	n, ok := s.find(key)
+	n, ok := s.index.find(key)
 	if !ok {
 		return Entry{Key: key}, atKey(key, errs.ErrNotExist)
 	}
