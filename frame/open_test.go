@@ -486,3 +486,12 @@ func TestEmptyNames(t *testing.T) {
 		}
 	}
 }
+
+// TestRefreshReads compares an index with the stored one by a single read: each may be a request.
+func TestRefreshReads(t *testing.T) {
+	index := make([]byte, 300<<10)
+	src := &counting{ReaderAt: bytes.NewReader(index)}
+	if !fingerprintOf(index).matches(src, 0) || src.calls != 1 {
+		t.Errorf("%d reads", src.calls)
+	}
+}

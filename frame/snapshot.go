@@ -177,7 +177,7 @@ func fingerprintOf(b []byte) fingerprint {
 func (p fingerprint) matches(src io.ReaderAt, off int64) bool {
 	var sum maphash.Hash
 	sum.SetSeed(p.seed)
-	buf := make([]byte, min(p.n, 64<<10))
+	buf := make([]byte, min(p.n, 1<<20)) // each read may be a request
 	for left := p.n; left > 0; left -= len(buf) {
 		buf = buf[:min(left, len(buf))]
 		if n, _ := src.ReadAt(buf, off+int64(p.n-left)); n < len(buf) {
