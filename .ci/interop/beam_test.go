@@ -17,7 +17,7 @@ func TestBeam(t *testing.T) {
 	program, out := filepath.Join(dir, "rechunk"), filepath.Join(dir, "out")
 	build := exec.Command("go", "build", "-o", program, "./rechunk")
 	build.Dir = filepath.Join(checkout, "examples", "beam")
-	build.Env = append(os.Environ(), "GOWORK=") // the file beside its go.mod
+	build.Env = append(os.Environ(), "GOWORK=", "CGO_ENABLED=0") // the file beside its go.mod; as in step modules
 	run := exec.Command(program, "-out", out, "-chunks", "-1,8,8", "-max-memory", "500000")
 	for _, c := range []*exec.Cmd{build, run} {
 		if b, err := c.CombinedOutput(); err != nil {

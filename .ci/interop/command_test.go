@@ -37,7 +37,7 @@ func programs(t *testing.T) (command, b2check string) {
 	command, b2check = filepath.Join(dir, "blosc2"), filepath.Join(dir, "b2check")
 	build := exec.Command("go", "build", "-o", command, ".")
 	build.Dir = filepath.Join(checkout, "examples", "blosc2")
-	build.Env = append(os.Environ(), "GOWORK=") // the file beside its go.mod
+	build.Env = append(os.Environ(), "GOWORK=", "CGO_ENABLED=0") // the file beside its go.mod; as in step modules
 	for _, c := range []*exec.Cmd{build, exec.Command("cc", "-O1", "-o", b2check, source, "-lblosc2")} {
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v\n%s", c, err, out)
