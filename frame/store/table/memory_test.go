@@ -271,6 +271,37 @@ func TestMemoryOfDecodedItems(t *testing.T) {
 	}
 }
 
+// TestMemoryOfTextNulls looks for nulls in texts that are within MaxBytes one by one, but not all together.
+func TestMemoryOfTextNulls(t *testing.T) {
+	const n, size, most = 64, 100_000, 1 << 20
+	ctx := t.Context()
+	b := build(t, `{"name": "u", "kind": "utf8", "null_value": "-"}`, tabletest.AllLive(n))
+	ends, text, want := []int64{0}, []byte{}, make([]bool, n)
+	for i := range want {
+		if want[i] = i%5 == 3; want[i] {
+			text = append(text, '-')
+		} else {
+			text = append(text, make([]byte, size)...)
+		}
+		ends = append(ends, int64(len(text)))
+	}
+	array(b, "_cols/u", []int64{n + 1}, ends)
+	array(b, "_cols/u.utf8", []int64{int64(len(text))}, text)
+	c, err := openLimited(t, b, most).Column(ctx, "u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for start := range int64(3) {
+		got, err := c.Nulls(ctx, start, n-start)
+		if err != nil || !slices.Equal(got, want[start:n-start]) {
+			t.Errorf("rows %d to %d: %v, %v, want %v", start, n-start, got, err, want[start:n-start])
+		}
+	}
+	if err := second(Read[string](ctx, c, 0, n)); !errors.Is(err, errs.ErrTooLarge) {
+		t.Errorf("all texts: %v, want ErrTooLarge", err)
+	}
+}
+
 // heap returns the number of bytes in use.
 func heap() uint64 {
 	var m runtime.MemStats

@@ -214,14 +214,28 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 		d := c.array.DType()
 		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isFloat(d, item, n.f) })
 	case byText:
-		texts, err := c.readTexts(ctx, start, stop)
-		nulls := make([]bool, len(texts))
-		for i, s := range texts {
-			nulls[i] = s == n.s
-		}
-		return nulls, err
+		return c.textNulls(ctx, start, stop)
 	}
 	return nil, nil
+}
+
+// textNulls is nulls for a utf8 column with a text that is null. It holds the texts of some rows at a time.
+func (c *Column) textNulls(ctx context.Context, start, stop int64) ([]bool, error) {
+	if err := c.array.Frame().CheckAlloc(stop - start); err != nil {
+		return nil, fmt.Errorf("nulls of %d rows: %w", stop-start, err)
+	}
+	nulls := []bool{}
+	err := inWindows(start, stop, rows.Window, func(from, to int64) error {
+		texts, err := c.readTexts(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		for _, s := range texts {
+			nulls = append(nulls, s == c.null.s)
+		}
+		return nil
+	})
+	return nulls, err
 }
 
 // windowBytes limits the bytes of rows that are looked at together, if they are several.
