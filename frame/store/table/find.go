@@ -71,7 +71,7 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 			if values, err = readOrdered(ctx, c, values, from, to); err != nil {
 				return err
 			}
-			nulls, err := c.nulls(ctx, from, to)
+			nulls, err := nullsOf(ctx, c, values, from, to)
 			if err != nil {
 				return err
 			}

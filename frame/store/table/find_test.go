@@ -1,16 +1,24 @@
 package table
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/tabletest"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -74,6 +82,96 @@ func TestFind(t *testing.T) {
 	}
 	if _, err := Find(context.Background(), floats, GreaterOrEqual+1, 1.0); !errors.Is(err, errs.ErrParam) {
 		t.Errorf("no comparison: %v", err)
+	}
+}
+
+// countBytes counts the bytes that are read.
+type countBytes struct {
+	io.ReaderAt
+	n atomic.Int64
+}
+
+func (c *countBytes) ReadAt(p []byte, off int64) (int, error) {
+	c.n.Add(int64(len(p)))
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+// TestTextsOnce reads texts, one of which is null, for all calls that look for it. They read the texts once.
+func TestTextsOnce(t *testing.T) {
+	ctx := t.Context()
+	const n, size = 3000, 300
+	b := build(t, `{"name": "u", "kind": "utf8", "null_value": "-"}`, tabletest.AllLive(n))
+	rng := rand.New(rand.NewPCG(1, 2))
+	ends, text := []int64{0}, []byte{}
+	for i := range n {
+		if i%3 == 1 {
+			text = append(text, '-')
+		} else {
+			for range size {
+				text = append(text, byte('A'+rng.IntN(64)))
+			}
+		}
+		ends = append(ends, int64(len(text)))
+	}
+	array(b, "_cols/u", []int64{n + 1}, ends)
+	array(b, "_cols/u.utf8", []int64{int64(len(text))}, text)
+	tab, err := b.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := filepath.Join(t.TempDir(), "t.b2z")
+	if err := tab.s.Pack(ctx, packed, nil); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := &countBytes{ReaderAt: bytes.NewReader(data)}
+	s, err := store.OpenReaderAt(ctx, src, int64(len(data)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if tab, err = Open(ctx, s, "/"); err != nil {
+		t.Fatal(err)
+	}
+	c, err := tab.Column(ctx, "u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytesOf := func(read func() (nulls int, err error)) int64 {
+		before := src.n.Load()
+		if nulls, err := read(); nulls != n/3 || err != nil {
+			t.Errorf("%d nulls, %v, want %d", nulls, err, n/3)
+		}
+		return src.n.Load() - before
+	}
+	once := bytesOf(func() (int, error) {
+		values, err := Read[string](ctx, c, 0, n)
+		return len(slices.DeleteFunc(values, func(s string) bool { return s != "-" })), err
+	})
+	for name, read := range map[string]func() (int, error){
+		"Find": func() (int, error) {
+			found, err := Find(ctx, c, GreaterOrEqual, "")
+			return n - len(found), err
+		},
+		"Read": func() (int, error) {
+			values, err := Read[any](ctx, c, 0, n)
+			return len(slices.DeleteFunc(values, func(v any) bool { return v != nil })), err
+		},
+		"ReadNullable": func() (int, error) {
+			values, err := ReadNullable[string](ctx, c, 0, n)
+			return len(slices.DeleteFunc(values, func(v *string) bool { return v != nil })), err
+		},
+		"ReadNullable of any": func() (int, error) {
+			values, err := ReadNullable[any](ctx, c, 0, n)
+			return len(slices.DeleteFunc(values, func(v *any) bool { return v != nil })), err
+		},
+	} {
+		if got := bytesOf(read); once < int64(len(text))/2 || got > once*3/2 {
+			t.Errorf("%s reads %d bytes, the texts have %d", name, got, once)
+		}
 	}
 }
 

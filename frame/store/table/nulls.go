@@ -219,6 +219,19 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	return nil, nil
 }
 
+// nullsOf is nulls for rows whose values were read, where nil is null, too. It does not read the texts of a utf8 column
+// again.
+func nullsOf[T any](ctx context.Context, c *Column, values []T, start, stop int64) ([]bool, error) {
+	if c.null.kind != byText {
+		return c.nulls(ctx, start, stop)
+	}
+	nulls := make([]bool, len(values))
+	for i, v := range values {
+		nulls[i] = any(v) == nil || any(v) == any(c.null.s)
+	}
+	return nulls, nil
+}
+
 // textNulls is nulls for a utf8 column with a text that is null. It holds the texts of some rows at a time.
 func (c *Column) textNulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	if err := c.array.Frame().CheckAlloc(stop - start); err != nil {

@@ -53,9 +53,9 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	if err != nil {
 		return nil, err
 	}
-	nulls, err := c.Nulls(ctx, start, stop)
+	nulls, err := nullsOf(ctx, c, values, start, stop)
 	if err != nil {
-		return nil, err
+		return nil, c.wrap(err)
 	}
 	m := memory{f: c.valuesFrame()}
 	if err := m.addRows(stop-start, 1, int64(reflect.TypeFor[*T]().Size()+reflect.TypeFor[T]().Size())); err != nil {

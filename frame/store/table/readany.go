@@ -17,7 +17,7 @@ func (c *Column) readAny(ctx context.Context, start, stop int64) ([]any, error) 
 	if err != nil {
 		return nil, err
 	}
-	nulls, err := c.nulls(ctx, start, stop)
+	nulls, err := nullsOf(ctx, c, values, start, stop)
 	for i, null := range nulls {
 		if null {
 			values[i] = nil
