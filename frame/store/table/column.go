@@ -26,6 +26,7 @@ type Column struct {
 	nat   []byte         // item that is NaT, which is null, too; nil if the column is no nullable timestamp
 	array *ndarray.Array // values of fixed size, codes of a dictionary, or ends of texts
 	text  *ndarray.Array // bytes of texts
+	ends  *textEnds      // of the texts of some rows, in a loop over windows; otherwise nil
 	items *objects.Array // values of any size
 	dict  []string       // of a dictionary
 	mask  *ndarray.Array // true for values that are not null; nil = none is null

@@ -66,7 +66,7 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 	// Rows may match, starting at start, up to the segment that is looked at.
 	start, stop := int64(0), int64(0)
 	flush := func() error {
-		return inWindows(start, stop, rows.Window, func(from, to int64) error {
+		return c.inWindows(ctx, start, stop, rows.Window, func(c *Column, from, to int64) error {
 			var err error
 			if values, err = readOrdered(ctx, c, values, from, to); err != nil {
 				return err

@@ -96,6 +96,33 @@ func (c *countBytes) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
+// openCounted opens the table in a zip store, with the counter of what is read of it.
+func openCounted(b *builder) (*Table, *countBytes) {
+	ctx := b.T.Context()
+	tab, err := b.open()
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	packed := filepath.Join(b.T.TempDir(), "t.b2z")
+	if err := tab.s.Pack(ctx, packed, nil); err != nil {
+		b.T.Fatal(err)
+	}
+	data, err := os.ReadFile(packed)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	src := &countBytes{ReaderAt: bytes.NewReader(data)}
+	s, err := store.OpenReaderAt(ctx, src, int64(len(data)), nil)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	b.T.Cleanup(func() { s.Close() })
+	if tab, err = Open(ctx, s, "/"); err != nil {
+		b.T.Fatal(err)
+	}
+	return tab, src
+}
+
 // TestTextsOnce reads texts, one of which is null, for all calls that look for it. They read the texts once.
 func TestTextsOnce(t *testing.T) {
 	ctx := t.Context()
@@ -115,27 +142,7 @@ func TestTextsOnce(t *testing.T) {
 	}
 	array(b, "_cols/u", []int64{n + 1}, ends)
 	array(b, "_cols/u.utf8", []int64{int64(len(text))}, text)
-	tab, err := b.open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	packed := filepath.Join(t.TempDir(), "t.b2z")
-	if err := tab.s.Pack(ctx, packed, nil); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	src := &countBytes{ReaderAt: bytes.NewReader(data)}
-	s, err := store.OpenReaderAt(ctx, src, int64(len(data)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	if tab, err = Open(ctx, s, "/"); err != nil {
-		t.Fatal(err)
-	}
+	tab, src := openCounted(b)
 	c, err := tab.Column(ctx, "u")
 	if err != nil {
 		t.Fatal(err)

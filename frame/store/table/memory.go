@@ -10,6 +10,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/frame/store/internal/rows"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -67,12 +68,19 @@ func (c *Column) valuesFrame() *frame.Frame {
 	return c.array.Frame()
 }
 
-// inWindows calls read for the rows from start to stop-1, up to most at a time. If read returns ErrTooLarge, because
-// these rows take too much memory together, it gets fewer of them again.
-func inWindows(start, stop, most int64, read func(from, to int64) error) error {
+// inWindows calls read for the rows from start to stop-1, up to most at a time. If limit is not nil, it returns the row
+// before which a window ends that may end at to. If read or limit returns ErrTooLarge, because these rows take too much
+// memory together, it gets fewer of them again.
+func inWindows(start, stop, most int64, limit func(from, to int64) (int64, error), read func(from, to int64) error) error {
 	for n := most; start < stop; {
 		to := min(start+n, stop)
-		err := read(start, to)
+		var err error
+		if limit != nil {
+			to, err = limit(start, to)
+		}
+		if err == nil {
+			err = read(start, to)
+		}
 		if errors.Is(err, ErrTooLarge) && to-start > 1 {
 			n = (to - start) / 2
 			continue
@@ -83,6 +91,56 @@ func inWindows(start, stop, most int64, read func(from, to int64) error) error {
 		start, n = to, min(2*n, most)
 	}
 	return nil
+}
+
+// textBytes limits the bytes of text that a loop over a utf8 column holds, if they are of several rows.
+const textBytes = 8 << 20
+
+// textEnds has the ends of the texts of stored rows.
+type textEnds struct {
+	from int64   // first stored row
+	ends []int64 // as readEnds returns them
+}
+
+// has reports whether the ends are those of a stored row, among others.
+func (e *textEnds) has(row int64) bool { return row >= e.from && row-e.from < int64(len(e.ends))-1 }
+
+// inWindows is the function inWindows for rows of the column. A window of a utf8 column has at most textBytes of text,
+// or one row: read gets a column that has the ends of these texts.
+func (c *Column) inWindows(ctx context.Context, start, stop, most int64, read func(c *Column, from, to int64) error) error {
+	var limit func(from, to int64) (int64, error)
+	if c.text != nil {
+		loop := *c
+		loop.ends = &textEnds{}
+		c = &loop
+		limit = func(from, to int64) (int64, error) { return c.limitText(ctx, from, to) }
+	}
+	return inWindows(start, stop, most, limit, func(from, to int64) error { return read(c, from, to) })
+}
+
+// limitText returns the row before which a window of rows ends that starts at from and may end at to. It reads the ends
+// of further texts only if c.ends has none for the window.
+func (c *Column) limitText(ctx context.Context, from, to int64) (int64, error) {
+	p := c.rows.Position(from)
+	if !c.ends.has(p) {
+		ends, err := c.readEnds(ctx, p, min(c.rows.Position(to-1)+1, p+rows.Window))
+		if err != nil {
+			return to, err
+		}
+		*c.ends = textEnds{p, ends}
+	}
+	row := from
+	for used := int64(0); row < to && c.ends.has(p); p++ {
+		if !c.rows.IsLive(p) {
+			continue
+		}
+		i := p - c.ends.from
+		if used += c.ends.ends[i+1] - c.ends.ends[i]; used > textBytes && row > from {
+			break
+		}
+		row++
+	}
+	return row, nil
 }
 
 // allItems is All for values of any size. It holds one value.

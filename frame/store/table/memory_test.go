@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"slices"
 	"testing"
@@ -299,6 +300,77 @@ func TestMemoryOfTextNulls(t *testing.T) {
 	}
 	if err := second(Read[string](ctx, c, 0, n)); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("all texts: %v, want ErrTooLarge", err)
+	}
+}
+
+// TestAllOfLongTexts ranges over texts of which 65,536 take far more memory than a window may. All does not read the
+// ends of texts again for each window.
+func TestAllOfLongTexts(t *testing.T) {
+	ctx := t.Context()
+	const n, size, long, last = 65000, 1000, 12 << 20, 30000
+	for name, deleted := range map[string]func(i int) bool{
+		"no row deleted":    func(int) bool { return false },
+		"some rows deleted": func(i int) bool { return i%5 == 2 || i/3000%4 == 3 },
+	} {
+		rng := rand.New(rand.NewPCG(1, 2))
+		live, ends, want := make([]bool, n), make([]int64, n+1), []int{}
+		for i := range n {
+			length := rng.IntN(size)
+			if i == last {
+				length = long
+			}
+			ends[i+1] = ends[i] + int64(length)
+			if live[i] = !deleted(i); live[i] {
+				want = append(want, length)
+			}
+		}
+		b := build(t, `{"name": "u", "kind": "utf8", "null_value": "-"}`, live)
+		array(b, "_cols/u", []int64{n + 1}, ends)
+		text, err := ndarray.Full(ctx, b.File("_cols/u.utf8.b2nd"), []int64{ends[n]}, byte('x'), nil)
+		if err == nil {
+			err = text.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		tab, src := openCounted(b)
+		c, err := tab.Column(ctx, "u")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for v, err := range All[string](ctx, c) {
+			if len(v) != want[0] || err != nil {
+				t.Fatalf("%s: %d bytes, %v, want %d", name, len(v), err, want[0])
+			}
+			break
+		}
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 40<<20 && !race.Enabled {
+			t.Errorf("%s: %d bytes of memory for the first of %d texts", name, used, len(want))
+		}
+		start := src.n.Load()
+		if _, err := ndarray.Read[int64](ctx, c.array); err != nil {
+			t.Fatal(err)
+		}
+		once := src.n.Load() - start
+		got := []int{}
+		for v, err := range All[any](ctx, c) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, len(v.(string)))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %d texts, want %d, or others", name, len(got), len(want))
+		}
+		if read := src.n.Load() - start - once; once == 0 || read > once*3/2 {
+			t.Errorf("%s: All reads %d bytes, the ends have %d", name, read, once)
+		}
+		if found, err := Find(ctx, c, Equal, ""); err != nil || len(found) == 0 || slices.ContainsFunc(found, func(i int64) bool { return want[i] > 0 }) {
+			t.Errorf("%s: empty texts in rows %v, %v", name, found, err)
+		}
 	}
 }
 

@@ -238,7 +238,7 @@ func (c *Column) textNulls(ctx context.Context, start, stop int64) ([]bool, erro
 		return nil, fmt.Errorf("nulls of %d rows: %w", stop-start, err)
 	}
 	nulls := []bool{}
-	err := inWindows(start, stop, rows.Window, func(from, to int64) error {
+	err := c.inWindows(ctx, start, stop, rows.Window, func(c *Column, from, to int64) error {
 		texts, err := c.readTexts(ctx, from, to)
 		if err != nil {
 			return err

@@ -70,8 +70,9 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	return out, nil
 }
 
-// All ranges over the values of all rows of a column, as Read returns them, in order. It holds a few thousand rows at a
-// time, or fewer if rows are large, and one row of a kind with values of any size. The first error ends the loop.
+// All ranges over the values of all rows of a column, as Read returns them, in order. It holds up to 65,536 rows at a
+// time, or fewer if rows are large: at most about 8 MiB of the text of a utf8 column, if it is of several rows, and one
+// row of a kind with values of any size. The first error ends the loop.
 func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if c.items != nil {
@@ -84,8 +85,8 @@ func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 			window = min(window, windowBytes/n/max(int64(c.array.DType().Size), 1))
 		}
 		window = max(min(window, rows.Window/n), 1)
-		err := inWindows(0, c.rows.Live, window, func(from, to int64) error {
-			values, err := Read[T](ctx, c, from, to)
+		err := c.inWindows(ctx, 0, c.rows.Live, window, func(c *Column, from, to int64) error {
+			values, err := read[T](ctx, c, from, to)
 			if err != nil {
 				return err
 			}
@@ -97,7 +98,7 @@ func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 			return nil
 		})
 		if err != nil && err != faults.ErrStop {
-			yield(*new(T), err)
+			yield(*new(T), c.wrap(err))
 		}
 	}
 }
@@ -277,20 +278,14 @@ func (c *Column) readCategories(ctx context.Context, start, stop int64) ([]strin
 // readTexts returns the values of a utf8 column.
 func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, error) {
 	values := make([]string, 0, min(stop-start, rows.Window))
-	length := c.text.Shape()[0]
 	m, texts := memory{f: c.array.Frame()}, memory{f: c.text.Frame()}
 	if err := m.addRows(stop-start, 1, textHeader); err != nil {
 		return nil, err
 	}
 	err := c.rows.Windows(start, stop, rows.Window, func(from, to int64, live []int32) error {
-		ends, err := ndarray.Read[int64](ctx, c.array, ndarray.Span(from, to+1))
+		ends, err := c.readEnds(ctx, from, to)
 		if err != nil {
 			return err
-		}
-		for i, end := range ends {
-			if end < 0 || end > length || i > 0 && end < ends[i-1] {
-				return faults.Corruptf("row %d ends at byte %d of %d, the one before does at %d", from+int64(i)-1, end, length, ends[max(i-1, 0)])
-			}
 		}
 		read := func(first, last, used int64) ([]byte, error) {
 			if err := texts.add(used); err != nil {
@@ -323,6 +318,24 @@ func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, er
 		return nil
 	})
 	return values, err
+}
+
+// readEnds returns the end of the text before stored row from, and those of the texts of the rows from to to-1.
+func (c *Column) readEnds(ctx context.Context, from, to int64) ([]int64, error) {
+	if e := c.ends; e != nil && e.has(from) && e.has(to-1) {
+		return e.ends[from-e.from : to-e.from+1], nil
+	}
+	ends, err := ndarray.Read[int64](ctx, c.array, ndarray.Span(from, to+1))
+	if err != nil {
+		return nil, err
+	}
+	length := c.text.Shape()[0]
+	for i, end := range ends {
+		if end < 0 || end > length || i > 0 && end < ends[i-1] {
+			return nil, faults.Corruptf("row %d ends at byte %d of %d, the one before does at %d", from+int64(i)-1, end, length, ends[max(i-1, 0)])
+		}
+	}
+	return ends, nil
 }
 
 // nearTexts returns the number of the first rows of live whose texts are read at once, and the bytes of these texts. It

@@ -31,7 +31,7 @@ func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, 
 			yield(*new(T), err)
 			return
 		}
-		err = inWindows(start, stop, structWindow, func(from, to int64) error {
+		err = inWindows(start, stop, structWindow, nil, func(from, to int64) error {
 			part := make([]T, to-from)
 			if err := fillAll(ctx, fields, reflect.ValueOf(part), from); err != nil {
 				return err
