@@ -82,10 +82,11 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 		return f.create(ctx, fill)
 	case !f.opts.Sparse && namesDirectory(f.path):
 		return fmt.Errorf("frame: create %s: only a directory can have this name: %w", f.path, ErrParam)
-	case f.opts.Sparse && isAbove(f.path):
-		return errAbove(f.path)
 	}
-	err := f.checkFree()
+	err := f.trimName()
+	if err == nil {
+		err = f.checkFree()
+	}
 	if err != nil {
 		return err
 	}
@@ -123,15 +124,14 @@ func namesDirectory(name string) bool {
 	return last == "" || last == "." || last == ".."
 }
 
-// isAbove reports whether a name ends in "..".
-func isAbove(name string) bool {
-	_, last := filepath.Split(paths.Trim(name))
-	return last == ".."
-}
-
-// errAbove returns the error for a new directory whose name ends in "..".
-func errAbove(name string) error {
-	return fmt.Errorf("frame: create %s: no new directory can have this name: %w", name, ErrParam)
+// trimName removes separators at the end of the name of a new frame, with which a link would be its target. It returns
+// an error if the name ends in "..".
+func (f *Frame) trimName() error {
+	f.path = paths.Trim(f.path)
+	if _, last := filepath.Split(f.path); last == ".." {
+		return fmt.Errorf("frame: create %s: no new directory can have this name: %w", f.path, ErrParam)
+	}
+	return nil
 }
 
 // lockOld keeps other processes from editing the frame that f will replace: a commit to it would be lost. The lock is a
@@ -239,7 +239,6 @@ func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 
 // createStore creates a file or directory under a temporary name beside the final one.
 func (f *Frame) createStore(name string) (store, error) {
-	name = paths.Trim(name)
 	if !f.opts.Sparse {
 		dir, access, err := f.replacing()
 		if err != nil {

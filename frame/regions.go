@@ -16,7 +16,6 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -82,16 +81,16 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	if err == nil && o.Objects != nil {
 		return f.createObjects(ctx, nbytes, &to)
 	}
+	if err == nil {
+		err = f.trimName()
+	}
 	if err == nil && o.Overwrite {
 		err = f.checkFree()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if isAbove(f.path) {
-		return nil, errAbove(f.path)
-	}
-	d, err := f.createDir(paths.Trim(f.path), layoutFile)
+	d, err := f.createDir(f.path, layoutFile)
 	if err != nil {
 		return nil, errs.SeeURL(name, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"iter"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -161,7 +160,7 @@ func (l *layout) viaTemporary(ctx context.Context, name string, do func(temp *la
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return do(temp, filepath.Join(dir, "items"))
+	return do(temp, paths.Join(dir, "items"))
 }
 
 // collector takes items in C order. It collects the next items while the chunks of the previous ones are compressed.

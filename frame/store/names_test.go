@@ -127,6 +127,9 @@ func TestPackNames(t *testing.T) {
 	if _, err := os.Stat(packed); err == nil {
 		t.Error("the packed file exists")
 	}
+	if err := s.Pack(t.Context(), packed+string(filepath.Separator), nil); !errors.Is(err, ErrParam) {
+		t.Errorf("a name of a directory: %v, want %v", err, ErrParam)
+	}
 }
 
 // TestOrder lists keys of which one begins with another. Everything below a group directly follows it, so that each

@@ -15,13 +15,15 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // Pack writes a directory or zip store to a zip file, in the layout of python-blosc2: the files of the leaves by
 // decreasing size, then embed.b2e, without compression. Its options are Overwrite and Frames.NoSync; others return
 // ErrParam. The file gets its name when it is complete, so a crash leaves the old file or the new one. Pack holds no
 // leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if the name exists, and
-// ErrParam for a name in the directory of the store, where the file would become a part of it or replace one.
+// ErrParam for a name in the directory of the store, where the file would become a part of it or replace
+// one, and for a name that only a directory can have.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
 	if o == nil {
 		o = &CreateOptions{}
@@ -52,6 +54,9 @@ func (s *Store) packFile(ctx context.Context, name string, o *CreateOptions) err
 	sys := s.opts.system()
 	if d, ok := s.files.box.(*directory); ok && d.contains(name) {
 		return fmt.Errorf("the name is in the directory of the store: %w", ErrParam)
+	}
+	if paths.Trim(name) != name {
+		return fmt.Errorf("only a directory can have this name: %w", ErrParam)
 	}
 	if err := checkOverwrite(sys, name, o.Overwrite); err != nil {
 		return err

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,21 @@ func TestReadNames(t *testing.T) {
 		dir := filepath.Join(filepath.Dir(name), "none")
 		_, err = Read(context.Background(), filepath.Join(dir, "a"), bytes.NewReader(append(file, "abcdef"...)), nil)
 		if !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), filepath.Join(dir, "a")+": directory "+dir+" does not exist") {
+			t.Errorf("Fortran order %v: %v", fortran, err)
+		}
+		// ".." after a link is the directory above its target.
+		there, link := t.TempDir(), filepath.Join(t.TempDir(), "link")
+		if runtime.GOOS == "windows" || os.Mkdir(filepath.Join(there, "below"), 0o777) != nil || os.Symlink(filepath.Join(there, "below"), link) != nil {
+			t.Log("no symbolic links here, or the system removes \"..\" before it follows them")
+			continue
+		}
+		const sep = string(filepath.Separator)
+		a, err := Read(context.Background(), link+sep+".."+sep+"new", bytes.NewReader(append(file, "abcdef"...)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+		if _, err := os.Stat(filepath.Join(there, "new")); err != nil {
 			t.Errorf("Fortran order %v: %v", fortran, err)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -76,7 +75,7 @@ func readFortran(ctx context.Context, name string, h Header, r io.Reader, o *nda
 			return nil, fmt.Errorf("npy: create %s: %w", path, errs.NoDirectory(path, err))
 		}
 		defer os.RemoveAll(dir)
-		temp = filepath.Join(dir, "items")
+		temp = paths.Join(dir, "items")
 	}
 	part.Level, part.NoSync = 1, temp != ""
 	part.Blocks = blocksWithin(to.Chunks, part, h.DType.Size)
