@@ -127,9 +127,9 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 // the temporary files of interrupted edits.
 //
 // A Store that was opened earlier continues to see the leaves of that time; in a directory, each of them until it is
-// replaced or deleted. Frames that it opened before that continue to read the old file, which stays open until the
-// Store is closed. Its reads of an embed store return frame.ErrChanged if an edit may have overwritten the bytes. Then
-// open the store again.
+// replaced or deleted. Frames that it opened before that continue to read the old file, which stays open until the last
+// of them is closed. Its reads of an embed store return frame.ErrChanged if an edit may have overwritten the bytes.
+// Then open the store again.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openEdit(ctx, name, o)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // A Column is an open column of a table. Read its values with Read and All, its nulls with Nulls. It is safe for
-// concurrent use and valid until the store is closed.
+// concurrent use and valid until the store is closed, with its files.
 type Column struct {
 	t     *Table
 	info  ColumnInfo
@@ -48,9 +48,22 @@ func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
 	}
 	c := &Column{t: t, info: t.columns[i], rows: t.rows}
 	if err := c.open(ctx, t); err != nil {
+		c.close()
 		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, err)
 	}
 	return c, nil
+}
+
+// close closes the files that open has opened, after an error. Otherwise the store closes them.
+func (c *Column) close() {
+	for _, a := range []*ndarray.Array{c.array, c.text, c.mask} {
+		if a != nil {
+			a.Close()
+		}
+	}
+	if c.items != nil {
+		c.items.Frame().Close()
+	}
 }
 
 // open opens the leaves of a column.
@@ -127,6 +140,7 @@ func (c *Column) openItems(ctx context.Context, t *Table, key string) error {
 		return err
 	}
 	if c.items, err = objects.New(ctx, f); err != nil {
+		f.Close()
 		return err
 	}
 	if n := c.items.Len(); n < c.rows.Stored {

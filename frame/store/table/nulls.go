@@ -53,10 +53,11 @@ func (c *Column) openNulls(ctx context.Context, t *Table, key string) error {
 		if err != nil {
 			return fmt.Errorf("null mask: %w", err)
 		}
+		c.mask = a
 		if d := a.DType(); d.Kind != 'b' || len(a.Shape()) != 1 {
 			return faults.Corruptf("null mask of dtype %s and shape %v", d, a.Shape())
 		}
-		c.mask, c.null = a, nullTest{kind: byMask}
+		c.null = nullTest{kind: byMask}
 		return nil
 	}
 	if c.info.nullValue == nil {

@@ -128,9 +128,11 @@ func (t *Table) openColumnArray(ctx context.Context, key string, n int64) (*ndar
 	}
 	a, err := ndarray.OpenFrame(f)
 	if err != nil {
+		f.Close()
 		return nil, err
 	}
 	if shape := a.Shape(); len(shape) == 0 || shape[0] < n {
+		a.Close()
 		return nil, faults.Corruptf("array of shape %v for %d rows", shape, n)
 	}
 	return a, nil

@@ -1,0 +1,63 @@
+package table
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/tabletest"
+)
+
+// openFiles returns how many files below a directory the process has open.
+func openFiles(t *testing.T, dir string) (n int) {
+	t.Helper()
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		if to, err := os.Readlink(filepath.Join("/proc/self/fd", e.Name())); err == nil && strings.HasPrefix(to, dir+"/") {
+			n++
+		}
+	}
+	return n
+}
+
+// TestFilesOfBadColumns opens columns that do not fit the schema. No file of theirs stays open.
+func TestFilesOfBadColumns(t *testing.T) {
+	b := build(t, `{"name": "type", "kind": "int64"}, {"name": "short", "kind": "int64"}, 
+		{"name": "text", "kind": "utf8"}, {"name": "objects", "kind": "object"}, {"name": "good", "kind": "int64"}`, tabletest.AllLive(3))
+	array(b, "_cols/type", []int64{3}, []int32{1, 2, 3})
+	array(b, "_cols/short", []int64{2}, []int64{1, 2})
+	array(b, "_cols/text", []int64{4}, []int64{0, 1, 2, 3})
+	array(b, "_cols/text.utf8", []int64{3}, []int16{65, 66, 67})
+	array(b, "_cols/objects", []int64{3}, []int64{1, 2, 3})
+	array(b, "_cols/good", []int64{3}, []int64{1, 2, 3})
+	s, err := store.Open(t.Context(), b.Dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	tab, err := Open(t.Context(), s, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := openFiles(t, b.Dir)
+	for _, name := range []string{"type", "short", "text", "objects"} {
+		if _, err := tab.Column(t.Context(), name); !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrFormat) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := openFiles(t, b.Dir); n != before {
+			t.Fatalf("%s: %d files are open, want %d", name, n, before)
+		}
+	}
+	if _, err := tab.Column(t.Context(), "good"); err != nil || openFiles(t, b.Dir) != before+1 {
+		t.Errorf("%d files are open, want %d, %v", openFiles(t, b.Dir), before+1, err)
+	}
+	if err := s.Close(); err != nil || openFiles(t, b.Dir) != 0 {
+		t.Errorf("%d files are open after Close, %v", openFiles(t, b.Dir), err)
+	}
+}
