@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/npy"
 )
@@ -181,11 +182,7 @@ func (in *input) spool(out string, most, slab int64) error {
 		in.at, in.size = bytes.NewReader(head), int64(len(head))
 		return nil
 	}
-	dir, base := filepath.Split(filepath.Clean(out))
-	if dir == "" {
-		dir = "."
-	}
-	f, err := os.CreateTemp(dir, base+".input-*.tmp")
+	f, err := os.CreateTemp(paths.Dir(out), filepath.Base(paths.Trim(out))+".input-*.tmp")
 	if err != nil {
 		return err
 	}

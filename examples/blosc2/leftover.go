@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // Names of temporary files and directories: NAME.0123abcd.tmp beside NAME, with .old for what NAME was, and files
@@ -23,9 +25,9 @@ func leftovers(path string) ([]string, error) {
 	if path == "-" || isURL(path) {
 		return nil, nil
 	}
-	path = filepath.Clean(path)
+	path = paths.Trim(path)
 	dir, base := filepath.Split(path)
-	entries, err := os.ReadDir(filepath.Clean(dir))
+	entries, err := os.ReadDir(paths.Dir(path))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -38,11 +40,19 @@ func leftovers(path string) ([]string, error) {
 	if fi, err := os.Lstat(path); err != nil || !fi.IsDir() {
 		return found, nil
 	}
-	err = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
+	root, err := filepath.EvalSymlinks(path) // as WalkDir removes ".."
+	if err != nil {
+		return found, err
+	}
+	err = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || !insideDir.MatchString(d.Name()) {
 			return err
 		}
-		found = append(found, p)
+		inside, err := filepath.Rel(root, p)
+		if err != nil {
+			return err
+		}
+		found = append(found, paths.Trim(paths.Join(path, inside)))
 		if d.IsDir() {
 			return fs.SkipDir
 		}

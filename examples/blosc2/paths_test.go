@@ -1,10 +1,13 @@
 package main
 
 import (
+	"io/fs"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -193,5 +196,82 @@ func TestPaths(t *testing.T) {
 	}
 	if !strings.Contains(string(b), table) {
 		t.Errorf("README.md does not have the table\n%s", table)
+	}
+}
+
+// TestAboveLink runs verbs with names that have ".." after a symbolic link, which leads above the target of the link.
+func TestAboveLink(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows removes .. by name")
+	}
+	t.Chdir(t.TempDir())
+	for _, dir := range []string{"here/sp", "there/sp", "there/below", "there/new"} {
+		if err := os.MkdirAll(dir, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("../there/below", "here/link"); err != nil {
+		t.Skip("no symbolic links: ", err)
+	}
+	for dir, data := range map[string]string{"here": "AA", "there": "ZZ"} {
+		s, err := store.Create(t.Context(), dir+"/s.b2d", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+		must(t, data, "create", "-dtype", "u1", dir+"/s.b2d/a.b2nd", "-")
+		for _, name := range []string{"/v.0123456789abcdef.tmp", "/sp/0123456789abcdef.tmp"} {
+			if err := os.WriteFile(dir+name, nil, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	files := func(dir string) map[string]string {
+		all := map[string]string{}
+		err := fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
+			if err == nil && d.Type().IsRegular() {
+				all[name] = readFile(t, dir+"/"+name)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return all
+	}
+	before := files("here")
+	const up = "here/link/.."
+	for _, c := range []struct{ line, stdin, out, fault string }{
+		{line: "dump UP/s.b2d/a", out: "ZZ"},
+		{line: "dump UP/s.b2d//./a", out: "ZZ"},
+		{line: "set -value 7 UP/s.b2d/a 0"},
+		{line: "dump there/s.b2d/a", out: "\x07Z"},
+		{line: "create -overwrite -dtype u1 UP/s.b2d/a -", stdin: "YY"},
+		{line: "create -dtype u1 UP/s.b2d/new -", stdin: "XX"},
+		{line: "dump there/s.b2d/a", out: "YY"},
+		{line: "dump there/s.b2d/new", out: "XX"},
+		{line: "repair -clean UP/v", out: "removed UP/v.0123456789abcdef.tmp\n"},
+		{line: "repair -clean UP/sp", out: "removed UP/sp/0123456789abcdef.tmp\n"},
+		{line: "plot UP/s.b2d/a UP/none/x.png", fault: "directory UP/none does not exist"},
+	} {
+		code, out, errOut := call(t, c.stdin, strings.Fields(strings.ReplaceAll(c.line, "UP", up))...)
+		want, fault := strings.ReplaceAll(c.out, "UP", up), strings.ReplaceAll(c.fault, "UP", up)
+		if (code != 0) != (fault != "") || string(out) != want || !strings.Contains(errOut, fault) {
+			t.Errorf("%s: exit %d with %q and %q, want %q and %q", c.line, code, out, errOut, want, fault)
+		}
+		if !maps.Equal(files("here"), before) {
+			t.Fatalf("%s: files in here have changed", c.line)
+		}
+	}
+	// The input goes to a temporary file first.
+	input := strings.Repeat("x", 1000)
+	if _, err := inPieces(t, 64, input, "create", "-dtype", "u1", up+"/new/a.b2nd", "-"); err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, "", "dump", "there/new/a.b2nd"); got != input {
+		t.Errorf("%d bytes, want %d", len(got), len(input))
+	}
+	if list, err := filepath.Glob("there/*.tmp"); err != nil || len(list) > 0 {
+		t.Errorf("%v in there, %v", list, err)
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -255,7 +256,7 @@ func outError(path string, err error) error {
 	case errors.As(err, &link):
 		err = &fs.PathError{Op: link.Op, Path: path, Err: link.Err}
 	}
-	if dir := filepath.Dir(path); errors.Is(err, fs.ErrNotExist) {
+	if dir := paths.Dir(path); errors.Is(err, fs.ErrNotExist) {
 		if _, statErr := os.Stat(dir); errors.Is(statErr, fs.ErrNotExist) {
 			return fmt.Errorf("%s: directory %s does not exist", path, dir)
 		}

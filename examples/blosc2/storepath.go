@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	pathpkg "path"
 	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -24,19 +26,19 @@ func splitStore(path string) (name, key string, ok bool) {
 	if isURL(path) {
 		return splitURL(path)
 	}
-	path = filepath.Clean(path)
+	path = paths.Trim(path)
 	if fi, err := os.Stat(path); err == nil && !fi.IsDir() && !isStore(path) {
 		return "", "", false // a file below the directory of a store, too
 	}
-	for name = path; ; name = filepath.Dir(name) {
+	for name = path; ; name = paths.Dir(name) {
 		if isStore(name) {
-			rest := strings.TrimPrefix(path[len(name):], string(filepath.Separator))
-			if name == "." && path != "." {
-				rest = path
+			rest := path
+			if name != "." {
+				rest = path[len(name):]
 			}
-			return name, "/" + filepath.ToSlash(rest), true
+			return name, pathpkg.Clean("/" + filepath.ToSlash(rest)), true
 		}
-		if filepath.Dir(name) == name || filepath.Base(name) == ".." { // whose parent is not "."
+		if paths.Dir(name) == name || filepath.Base(name) == ".." { // whose parent is not paths.Dir(name)
 			return "", "", false
 		}
 	}
@@ -49,7 +51,7 @@ func isStore(name string) bool {
 	case err != nil:
 		return false
 	case fi.IsDir():
-		_, err := os.Lstat(filepath.Join(name, "embed.b2e"))
+		_, err := os.Lstat(paths.Join(name, "embed.b2e"))
 		return err == nil
 	}
 	return hasStoreExtension(name)
@@ -257,7 +259,7 @@ func editPath(e *env, path string) (string, error) {
 	exists := err == nil
 	for _, ext := range leafExtensions {
 		if file := filepath.FromSlash(key[1:]) + ext; isInDir(name, file) {
-			return filepath.Join(name, file), nil
+			return paths.Join(name, file), nil
 		}
 	}
 	if exists {
@@ -281,7 +283,7 @@ func isPlainDir(path string) bool {
 	if err != nil || !fi.IsDir() {
 		return false
 	}
-	_, err = os.Lstat(filepath.Join(path, "chunks.b2frame"))
+	_, err = os.Lstat(paths.Join(path, "chunks.b2frame"))
 	return err != nil
 }
 
@@ -289,11 +291,11 @@ func isPlainDir(path string) bool {
 // store of unknown origin.
 func isInDir(dir, file string) bool {
 	for parent := filepath.Dir(file); parent != "."; parent = filepath.Dir(parent) {
-		if fi, err := os.Lstat(filepath.Join(dir, parent)); err != nil || !fi.IsDir() {
+		if fi, err := os.Lstat(paths.Join(dir, parent)); err != nil || !fi.IsDir() {
 			return false
 		}
 	}
-	fi, err := os.Lstat(filepath.Join(dir, file))
+	fi, err := os.Lstat(paths.Join(dir, file))
 	return err == nil && fi.Mode().IsRegular()
 }
 
