@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // output is where a new frame goes: a file or a directory, standard output, or a leaf of a store. For the last two the
@@ -88,12 +89,9 @@ func refuseInside(out, from string) error {
 	if out == "-" || isURL(out) || from == "-" || isURL(from) || err != nil || !dir.IsDir() {
 		return nil
 	}
-	parent, err := filepath.Abs(filepath.Dir(filepath.Clean(out)))
+	parent, err := realDir(paths.Dir(out))
 	if err != nil {
 		return err
-	}
-	if target, err := filepath.EvalSymlinks(parent); err == nil {
-		parent = target
 	}
 	for {
 		if fi, err := os.Stat(parent); err == nil && os.SameFile(fi, dir) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -205,7 +206,7 @@ func TestAboveLink(t *testing.T) {
 		t.Skip("Windows removes .. by name")
 	}
 	t.Chdir(t.TempDir())
-	for _, dir := range []string{"here/sp", "there/sp", "there/below", "there/new"} {
+	for _, dir := range []string{"here/sp", "there/sp", "there/below", "there/new", "there/t.b2d"} {
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -225,6 +226,15 @@ func TestAboveLink(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+	}
+	for _, name := range []string{"embed.b2e", "_meta.b2nd", "_valid_rows.b2nd"} { // of a table
+		if err := os.WriteFile("there/t.b2d/"+name, nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	must(t, "WW", "create", "-sparse", "-dtype", "u1", "there/whole", "-")
+	if err := errors.Join(os.Mkdir("there/whole/part", 0o777), os.Symlink("../there/whole/part", "here/part")); err != nil {
+		t.Fatal(err)
 	}
 	files := func(dir string) map[string]string {
 		all := map[string]string{}
@@ -252,6 +262,12 @@ func TestAboveLink(t *testing.T) {
 		{line: "dump there/s.b2d/new", out: "XX"},
 		{line: "repair -clean UP/v", out: "removed UP/v.0123456789abcdef.tmp\n"},
 		{line: "repair -clean UP/sp", out: "removed UP/sp/0123456789abcdef.tmp\n"},
+		{line: "copy -overwrite there/whole here/part/../chunks.b2frame", fault: "is in the directory there/whole"},
+		{line: "copy -overwrite there/whole here/part/../none/x", fault: "is in the directory there/whole"},
+		{line: "dump there/whole", out: "WW"},
+		{line: "create -dtype u1 UP/t.b2d/c.b2nd -", stdin: "XX", fault: "leaves of a table"},
+		{line: "create -dtype u1 UP/t.b2d/none/c.b2nd -", stdin: "XX", fault: "leaves of a table"},
+		{line: "set -value 7 UP/t.b2d/_meta 0", fault: "leaves of a table"},
 		{line: "plot UP/s.b2d/a UP/none/x.png", fault: "directory UP/none does not exist"},
 	} {
 		code, out, errOut := call(t, c.stdin, strings.Fields(strings.ReplaceAll(c.line, "UP", up))...)
@@ -263,6 +279,16 @@ func TestAboveLink(t *testing.T) {
 			t.Fatalf("%s: files in here have changed", c.line)
 		}
 	}
+	// The working directory has a name with a link.
+	top, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(filepath.Join(top, "here", "part"))
+	fails(t, 1, "is in the directory", "", "copy", "-overwrite", "..", "../chunks.b2frame")
+	t.Chdir(filepath.Join(top, "here", "link"))
+	fails(t, 1, "leaves of a table", "XX", "create", "-dtype", "u1", "../t.b2d/c.b2nd", "-")
+	t.Chdir(top)
 	// The input goes to a temporary file first.
 	input := strings.Repeat("x", 1000)
 	if _, err := inPieces(t, 64, input, "create", "-dtype", "u1", up+"/new/a.b2nd", "-"); err != nil {

@@ -173,7 +173,7 @@ func changePath(e *env, path string) (string, error) {
 		if err := checkTable(e, path); err != nil {
 			return "", err
 		}
-		if target, err := filepath.EvalSymlinks(path); err == nil && target != filepath.Clean(path) {
+		if target, err := filepath.EvalSymlinks(path); err == nil && target != paths.Trim(path) {
 			if err := checkTable(e, target); err != nil {
 				return "", err
 			}
@@ -185,11 +185,10 @@ func changePath(e *env, path string) (string, error) {
 // checkTable returns an error for a path in a table of a directory store. It looks only at the folders between them,
 // because the store need not be one: any folder may have a file embed.b2e.
 func checkTable(e *env, path string) error {
-	dir, err := filepath.Abs(filepath.Dir(filepath.Clean(path)))
+	dir, err := realDir(paths.Dir(path))
 	if err != nil || isPlainDir(path) && isStore(path) {
 		return err
 	}
-	dir = realDir(dir)
 	top := dir // of the store
 	for !isPlainDir(top) || !isStore(top) {
 		if filepath.Dir(top) == top {
@@ -216,14 +215,18 @@ func checkTable(e *env, path string) error {
 	}
 }
 
-// realDir returns a directory without symbolic links, as far as it exists.
-func realDir(dir string) string {
-	for above := dir; ; above = filepath.Dir(above) {
+// realDir returns the absolute name of a directory, without symbolic links as far as it exists.
+func realDir(dir string) (string, error) {
+	dir, err := paths.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for above := dir; ; above = paths.Dir(above) {
 		if target, err := filepath.EvalSymlinks(above); err == nil {
-			return filepath.Join(target, dir[len(above):])
+			return filepath.Join(target, dir[len(above):]), nil
 		}
-		if filepath.Dir(above) == above {
-			return dir
+		if paths.Dir(above) == above {
+			return filepath.Clean(dir), nil
 		}
 	}
 }

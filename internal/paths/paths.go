@@ -5,6 +5,7 @@ package paths
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 )
 
@@ -27,6 +28,18 @@ func Dir(name string) string {
 		return "."
 	}
 	return Trim(dir)
+}
+
+// Abs returns an absolute name of a file.
+func Abs(name string) (string, error) {
+	switch {
+	case filepath.IsAbs(name):
+		return name, nil
+	case runtime.GOOS == "windows": // which removes ".." by name, too
+		return filepath.Abs(name)
+	}
+	wd, err := filepath.Abs(".")
+	return Join(wd, name), err
 }
 
 // Join returns the name of a file in a directory.

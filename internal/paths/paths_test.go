@@ -2,6 +2,8 @@ package paths
 
 import (
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 )
 
@@ -18,6 +20,9 @@ func TestPaths(t *testing.T) {
 		}
 		if got := Dir(name); got != dir {
 			t.Errorf("Dir(%q): %q, want %q", name, got, dir)
+		}
+		if got, err := Abs(name); err != nil || !filepath.IsAbs(got) || runtime.GOOS != "windows" && !strings.HasSuffix(got, name) {
+			t.Errorf("Abs(%q): %q, %v", name, got, err)
 		}
 		if got := Join(trimmed, "x"); filepath.Clean(got) != filepath.Join(trimmed, "x") {
 			t.Errorf("Join(%q, x): %q", trimmed, got)
