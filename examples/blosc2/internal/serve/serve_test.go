@@ -372,3 +372,31 @@ func TestHostileNames(t *testing.T) {
 		t.Error(l)
 	}
 }
+
+// TestAboveLink serves folders with names that have ".." after a symbolic link, which leads above its target.
+func TestAboveLink(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows removes .. by name")
+	}
+	top := t.TempDir()
+	t.Chdir(top)
+	write(t, "here/a.b2nd", 2)
+	write(t, "there/below/b.b2nd", 2)
+	a, err := ndarray.Zeros(t.Context(), "there/a.b2nd", []int64{1}, "<i4", &ndarray.CreateOptions{Sparse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	if err := os.Symlink("../there/below", "here/link"); err != nil {
+		t.Skip("no symbolic links: ", err)
+	}
+	for _, dir := range []string{"here/link/..", top + "/here/link/../below/..", ".."} {
+		if dir == ".." {
+			t.Chdir(top + "/here/link")
+		}
+		got := body(t, ask(t, newServer(t, dir, testConfig()), "GET", "/a.b2nd?sel=:&format=json"), 200)
+		if want := `{"shape":[1],"dtype":"<i4","data":[0]}` + "\n"; got != want {
+			t.Errorf("%s: %q, want %q", dir, got, want)
+		}
+	}
+}

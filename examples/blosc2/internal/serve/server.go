@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 // Server answers requests for the files of a folder. It is an http.Handler, and safe for concurrent use.
@@ -29,7 +31,7 @@ type Server struct {
 
 // New returns a server of a folder. Close it after the last request.
 func New(dir string, c Config) (*Server, error) {
-	dir, err := filepath.Abs(dir)
+	dir, err := paths.Abs(dir)
 	if err == nil {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
