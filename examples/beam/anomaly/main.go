@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/examples/beam/b2beam"
@@ -53,10 +52,10 @@ func run(ctx context.Context) error {
 		if err := cli.SampleFolder(*out); err != nil {
 			return err
 		}
-		if err := cli.SampleDays(ctx, filepath.Join(*out, "sample"), 30); err != nil {
+		if err := cli.SampleDays(ctx, b2beam.Join(*out, "sample"), 30); err != nil {
 			return err
 		}
-		*in = filepath.Join(*out, "sample", "*.b2nd")
+		*in = b2beam.Join(*out, "sample", "*.b2nd")
 	}
 	files, err := cli.Files(*in)
 	if err != nil {

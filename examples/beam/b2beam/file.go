@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -46,7 +47,7 @@ func Glob(root, pattern string) ([]File, error) {
 	slices.Sort(names)
 	var files []File
 	for _, name := range names {
-		files = append(files, File{Name: strings.TrimSuffix(name, path.Ext(name)), Path: filepath.Join(root, filepath.FromSlash(name))})
+		files = append(files, File{Name: strings.TrimSuffix(name, path.Ext(name)), Path: paths.Join(root, filepath.FromSlash(name))})
 	}
 	return files, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -21,7 +22,7 @@ import (
 // one stays in a URL, where it marks a sparse array.
 func Join(dir string, elem ...string) string {
 	if !isURL(dir) {
-		return filepath.Join(strings.TrimPrefix(dir, "file://"), filepath.FromSlash(path.Join(elem...)))
+		return paths.Trim(filepath.FromSlash(paths.Join(strings.TrimPrefix(dir, "file://"), path.Join(elem...))))
 	}
 	u, err := parseURL(dir)
 	if err != nil {

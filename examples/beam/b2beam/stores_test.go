@@ -224,6 +224,7 @@ func TestJoin(t *testing.T) {
 	for dir, want := range map[string]string{
 		"/data":                             filepath.FromSlash("/data/2024/t2m"),
 		"file:///data/":                     filepath.FromSlash("/data/2024/t2m"),
+		"link/../data":                      filepath.FromSlash("link/../data/2024/t2m"), // not always data/2024/t2m
 		"s3://bucket":                       "s3://bucket/2024/t2m",
 		"s3://bucket/a%20b/?region=x&y=%2F": "s3://bucket/a%20b/2024/t2m?region=x&y=%2F",
 	} {

@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"reflect"
 	"slices"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -140,7 +140,7 @@ func (fn *writeFn) openRegions(ctx context.Context, name string, t Tile) (*ndarr
 	create := fn.create
 	path, open, err := fn.bucket.place(ctx, name)
 	if err == nil && open.Objects == nil {
-		err = os.MkdirAll(filepath.Dir(path), 0o777)
+		err = os.MkdirAll(paths.Dir(path), 0o777)
 	}
 	if err != nil {
 		return nil, err

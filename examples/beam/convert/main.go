@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/codec"
@@ -54,10 +53,10 @@ func run(ctx context.Context) error {
 		if err := cli.SampleFolder(*out); err != nil {
 			return err
 		}
-		if err := cli.SampleVolumes(ctx, filepath.Join(*out, "sample"), 5); err != nil {
+		if err := cli.SampleVolumes(ctx, b2beam.Join(*out, "sample"), 5); err != nil {
 			return err
 		}
-		*in = filepath.Join(*out, "sample", "*.npy")
+		*in = b2beam.Join(*out, "sample", "*.npy")
 	}
 	files, err := cli.Files(*in)
 	if err != nil {

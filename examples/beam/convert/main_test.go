@@ -3,10 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -42,5 +44,34 @@ func TestRun(t *testing.T) {
 		if err := npy.Write(ctx, &got, a); err != nil || !bytes.Equal(got.Bytes(), want) {
 			t.Errorf("%s: error %v, or other items", name, err)
 		}
+	}
+}
+
+// TestAboveLink reads and writes in a folder whose name has ".." after a symbolic link, which leads above its target.
+func TestAboveLink(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows removes .. by name")
+	}
+	t.Chdir(t.TempDir())
+	if err := errors.Join(os.MkdirAll("there/below", 0o777), os.Mkdir("here", 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../there/below", "here/link"); err != nil {
+		t.Skip("no symbolic links: ", err)
+	}
+	*in, *out = "", "here/link/../out"
+	if err := run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if *in != *out+"/sample/*.npy" {
+		t.Errorf("-in is %s", *in)
+	}
+	a, err := ndarray.Open(t.Context(), "there/out/volume-1.b2nd", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	if list, err := os.ReadDir("here"); err != nil || len(list) != 1 {
+		t.Errorf("%v beside the link, %v", list, err)
 	}
 }

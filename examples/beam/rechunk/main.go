@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"path/filepath"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/examples/beam/b2beam"
@@ -40,7 +39,7 @@ func run(ctx context.Context) error {
 		if err := cli.SampleFolder(*out); err != nil {
 			return err
 		}
-		*in = filepath.Join(*out, "sample", "t2m.b2nd")
+		*in = b2beam.Join(*out, "sample", "t2m.b2nd")
 		if err := cli.SampleArchive(ctx, *in, 60); err != nil {
 			return err
 		}

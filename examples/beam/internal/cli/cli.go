@@ -18,6 +18,7 @@ import (
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"     // the runner of this process
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal" // the runner of job servers, such as Flink's
 	"github.com/goblosc/blosc2/examples/beam/b2beam"
+	"github.com/goblosc/blosc2/internal/paths"
 )
 
 var runner = flag.String("runner", "prism", "where the pipeline runs: prism, universal or dataflow; see README.md")
@@ -64,9 +65,10 @@ func Files(path string) ([]b2beam.File, error) {
 		base = base[strings.LastIndexByte(base, '/')+1:]
 		return []b2beam.File{{Name: strings.TrimSuffix(base, filepath.Ext(base)), Path: path}}, nil
 	}
-	root, pattern := filepath.Dir(path), filepath.Base(path)
-	for _, err := os.Stat(root); err != nil && root != filepath.Dir(root); _, err = os.Stat(root) {
-		root, pattern = filepath.Dir(root), filepath.Base(root)+"/"+pattern
+	path = paths.Trim(path)
+	root, pattern := paths.Dir(path), filepath.Base(path)
+	for _, err := os.Stat(root); err != nil && root != paths.Dir(root); _, err = os.Stat(root) {
+		root, pattern = paths.Dir(root), filepath.Base(root)+"/"+pattern
 	}
 	return b2beam.Glob(root, pattern)
 }

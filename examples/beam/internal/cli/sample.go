@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"path/filepath"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
 )
@@ -39,7 +39,7 @@ func SampleDays(ctx context.Context, dir string, days int) error {
 		return err
 	}
 	for day := range days {
-		a, err := ndarray.FromFunc(ctx, filepath.Join(dir, fmt.Sprintf("t2m-%03d.b2nd", day+1)), []int64{hours, lats, lons}, func(t ndarray.Tile[float32]) error {
+		a, err := ndarray.FromFunc(ctx, paths.Join(dir, fmt.Sprintf("t2m-%03d.b2nd", day+1)), []int64{hours, lats, lons}, func(t ndarray.Tile[float32]) error {
 			for at, item := range t.All() {
 				*item = temperature(int64(day)*hours+at[0], at[1], at[2])
 			}
@@ -57,7 +57,7 @@ func SampleDays(ctx context.Context, dir string, days int) error {
 
 // SampleArchive writes the temperatures of some days to one array, in chunks of hours.
 func SampleArchive(ctx context.Context, name string, days int) error {
-	if err := os.MkdirAll(filepath.Dir(name), 0o777); err != nil {
+	if err := os.MkdirAll(paths.Dir(name), 0o777); err != nil {
 		return err
 	}
 	a, err := ndarray.FromFunc(ctx, name, []int64{int64(days) * hours, lats, lons}, func(t ndarray.Tile[float32]) error {
@@ -87,7 +87,7 @@ func SampleVolumes(ctx context.Context, dir string, count int) error {
 		if err != nil {
 			return err
 		}
-		file, err := os.Create(filepath.Join(dir, fmt.Sprintf("volume-%d.npy", i+1)))
+		file, err := os.Create(paths.Join(dir, fmt.Sprintf("volume-%d.npy", i+1)))
 		if err != nil {
 			return err
 		}
