@@ -44,7 +44,10 @@ func Abs(name string) (string, error) {
 
 // Join returns the name of a file in a directory.
 func Join(dir, name string) string {
-	if dir == "" || os.IsPathSeparator(dir[len(dir)-1]) {
+	switch {
+	case dir == ".":
+		return name
+	case dir == "" || os.IsPathSeparator(dir[len(dir)-1]):
 		return dir + name
 	}
 	return dir + string(filepath.Separator) + name

@@ -28,4 +28,7 @@ func TestPaths(t *testing.T) {
 			t.Errorf("Join(%q, x): %q", trimmed, got)
 		}
 	}
+	if got := Join(".", "x"); got != "x" {
+		t.Errorf("Join(., x): %q", got)
+	}
 }

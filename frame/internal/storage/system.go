@@ -107,10 +107,8 @@ func (s osSystem) path(name string) string {
 		return name
 	case s.renamed():
 		return name
-	case os.IsPathSeparator(s.wd[len(s.wd)-1]): // the topmost directory
-		return s.wd + name
 	}
-	return s.wd + string(filepath.Separator) + name
+	return paths.Join(s.wd, name)
 }
 
 // renamed reports whether the directory is not wd any more, but still the working directory of the process.
