@@ -20,9 +20,9 @@ import (
 
 // A Store is an open store: a map from keys to leaves. It is safe for concurrent use.
 //
-// Frames, arrays and tables of the store read from its files. They are valid until the store is closed. In a directory
-// each leaf is a file, which stays open until the last of them that reads it is closed. Methods return
-// the errors of this package, and errors of reading and writing.
+// Frames, arrays and tables of the store read from its files. They are valid until the store is closed. In a directory,
+// the file of a leaf stays open until the last of the frames and arrays that read it is closed. Methods return the
+// errors of this package, and errors of reading and writing.
 type Store struct {
 	opts   *OpenOptions
 	name   string // in errors of leaves; empty if the caller gave none

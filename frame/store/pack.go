@@ -22,8 +22,8 @@ import (
 // decreasing size, then embed.b2e, without compression. Its options are Overwrite and Frames.NoSync; others return
 // ErrParam. The file gets its name when it is complete, so a crash leaves the old file or the new one. Pack holds no
 // leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if the name exists, and
-// ErrParam for a name in the directory of the store, where the file would become a part of it or replace
-// one, and for a name that only a directory can have.
+// ErrParam for a name in the directory of the store, where the file would become a part of it or replace one,
+// and for a name that only a directory can have.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
 	if o == nil {
 		o = &CreateOptions{}

@@ -17,7 +17,7 @@ import (
 )
 
 // A Column is an open column of a table. Read its values with Read and All, its nulls with Nulls. It is safe for
-// concurrent use and valid until the store is closed, with its files.
+// concurrent use and valid until the store is closed, which closes its files.
 type Column struct {
 	t     *Table
 	info  ColumnInfo
