@@ -94,9 +94,7 @@ func TestDiskChanged(t *testing.T) {
 	checkReads(t, obj, data)
 	settle(t, obj)
 
-	s.mu.Lock()
-	s.data, s.etag = bytes.Repeat([]byte("new"), 200_000), `"2"`
-	s.mu.Unlock()
+	s.replace(bytes.Repeat([]byte("new"), 200_000), `"2"`)
 	obj = openServer(t, s, diskOptions(dir))
 	var err error
 	for range 500 { // the request that compares versions runs at the same time
@@ -128,9 +126,7 @@ func TestDiskEmpty(t *testing.T) {
 	s := newServer(t, nil)
 	o := diskOptions(t.TempDir())
 	settle(t, openServer(t, s, o))
-	s.mu.Lock()
-	s.data, s.etag = []byte("now there is content"), `"2"`
-	s.mu.Unlock()
+	s.replace([]byte("now there is content"), `"2"`)
 	obj := openServer(t, s, o)
 	if obj.check != nil {
 		obj.check.Wait()
@@ -426,9 +422,7 @@ func TestDiskUnsettled(t *testing.T) {
 			if files, _ := os.ReadDir(o.Dir); len(files) > 0 {
 				t.Errorf("%d files are cached", len(files))
 			}
-			s.mu.Lock()
-			s.data = bytes.Repeat([]byte("new data"), 700_000/8)
-			s.mu.Unlock()
+			s.replace(bytes.Repeat([]byte("new data"), 700_000/8), "")
 			obj = openServer(t, s, o)
 			checkReads(t, obj, s.data)
 			settle(t, obj)

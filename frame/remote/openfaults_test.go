@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -191,9 +192,7 @@ func TestRefreshWhole(t *testing.T) {
 			t.Errorf("the same version: %v", err)
 		}
 		readAll(t, obj, s.data, []Range{{Off: 100_000, Len: 1000}})
-		s.mu.Lock()
-		s.etag = `"2"`
-		s.mu.Unlock()
+		s.replace(s.data, `"2"`)
 		if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
 			t.Errorf("another version: %v, want ErrChanged", err)
 		}
@@ -204,8 +203,9 @@ func TestRefreshWhole(t *testing.T) {
 func TestRefreshEmpty(t *testing.T) {
 	for _, kind := range []string{"200", "416", "416 without a version", "getter"} {
 		s := newServer(t, nil)
+		var replaced atomic.Bool
 		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
-			if len(s.data) > 0 || kind == "200" {
+			if replaced.Load() || kind == "200" {
 				return false
 			}
 			if kind != "416" {
@@ -228,9 +228,8 @@ func TestRefreshEmpty(t *testing.T) {
 			t.Errorf("%s: the same version: %v", kind, err)
 		}
 		g.data, g.version = []byte("now there is content"), "2"
-		s.mu.Lock()
-		s.data, s.etag = g.data, `"2"`
-		s.mu.Unlock()
+		replaced.Store(true)
+		s.replace(g.data, g.version)
 		if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
 			t.Errorf("%s: another version: %v, want ErrChanged", kind, err)
 		}

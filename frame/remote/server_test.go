@@ -17,10 +17,10 @@ import (
 // server serves one object on loopback, with faults.
 type server struct {
 	*httptest.Server
-	data     []byte
 	requests atomic.Int64
 
 	mu    sync.Mutex
+	data  []byte                                                     // tests that never replace it read it without mu
 	fault func(n int64, w http.ResponseWriter, r *http.Request) bool // reports whether it has answered request n
 	etag  string
 }
@@ -74,21 +74,23 @@ func (s *server) set(fault func(n int64, w http.ResponseWriter, r *http.Request)
 	s.requests.Store(0)
 }
 
+// replace replaces the object.
+func (s *server) replace(data []byte, etag string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.data, s.etag = data, etag
+}
+
 // ServeHTTP implements http.Handler.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n := s.requests.Add(1)
 	s.mu.Lock()
-	fault, etag := s.fault, s.etag
+	fault, data, etag := s.fault, s.data, s.etag
 	s.mu.Unlock()
 	w.Header().Set("ETag", etag)
 	if fault == nil || !fault(n, w, r) {
-		s.serve(w, r)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
 	}
-}
-
-// serve answers without a fault.
-func (s *server) serve(w http.ResponseWriter, r *http.Request) {
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.data))
 }
 
 // quick are options without long waits.
