@@ -40,7 +40,8 @@ type scratch struct {
 	probs   [256]int16
 	symbols [maxStates]uint8
 	runs    [maxStates + 8]uint8
-	next    [256]uint16
+	first   [256]uint16
+	last    [256]uint16
 }
 
 // NewDecoder returns a decoder for frames that were encoded with the dictionary dict, or without one if dict is empty.

@@ -5,8 +5,11 @@ import (
 	"math/bits"
 )
 
-// maxStates is the number of states of the largest machine.
-const maxStates = 512
+// maxStates is the number of states of the largest machine, and maxStatesLog its logarithm.
+const (
+	maxStatesLog = 9
+	maxStates    = 1 << maxStatesLog
+)
 
 // readProbabilities reads the description of a finite state machine at the start of src: the logarithm of the number of
 // its states, at most maxLog, and into scratch.probs the numbers of states of the symbols 0, 1, ..., up to maxSymbol.
@@ -82,18 +85,18 @@ func peek(src []byte, at int) uint32 {
 	return uint32(littleEndian(src[i:])) >> (at & 7)
 }
 
-// spread assigns the states of a machine to its symbols, in scratch.symbols. For each symbol, scratch.next is the
-// number of its states, which is also the first number of its states.
+// spread assigns the states of a machine to its symbols, in scratch.symbols. The states of a symbol have numbers: as
+// many as there are, from that number on. scratch.first and scratch.last are the first and the last of each symbol.
 func spread(s *scratch, log, symbols int) {
 	size := 1 << log
 	high := size - 1
 	for symbol, p := range s.probs[:symbols] {
-		s.next[symbol] = uint16(p)
 		if p < 0 {
 			s.symbols[high] = uint8(symbol)
 			high--
-			s.next[symbol] = 1
+			p = 1
 		}
+		s.first[symbol], s.last[symbol] = uint16(p), uint16(2*p-1)
 	}
 	// First write runs of symbols in words. The next run overwrites the excess.
 	n := 0
@@ -105,7 +108,18 @@ func spread(s *scratch, log, symbols int) {
 		n += max(int(p), 0)
 	}
 	at, step := 0, size>>1+size>>3+3
-	for _, symbol := range s.runs[:n] {
+	runs := s.runs[:n]
+	if n == size {
+		// All places are free. Four at a time, so that no place waits for the one before.
+		for ; len(runs) >= 4; runs = runs[4:] {
+			s.symbols[at%maxStates] = runs[0]
+			s.symbols[(at+step)&(size-1)%maxStates] = runs[1]
+			s.symbols[(at+2*step)&(size-1)%maxStates] = runs[2]
+			s.symbols[(at+3*step)&(size-1)%maxStates] = runs[3]
+			at = (at + 4*step) & (size - 1)
+		}
+	}
+	for _, symbol := range runs {
 		s.symbols[at] = symbol
 		at = (at + step) & (size - 1)
 		for at > high {
@@ -138,13 +152,34 @@ func (t *table) build(s *scratch, log, symbols int, codes []entry) {
 	spread(s, log, symbols)
 	t.log = uint(log)
 	size := uint(1) << log
-	entries := t.entries[:size]
-	for i, symbol := range s.symbols[:size] {
-		state := s.next[symbol]
-		s.next[symbol]++
-		n := uint(log+1-bits.Len16(state)) & 15
-		entries[i] = codes[symbol] + entry(n<<8+(uint(state)<<n-size)<<16)
+	entries, places, next := t.entries[:size], s.symbols[:size], successors[log]
+	// From both ends: the number of a state depends on the one before with the same symbol, and so there are two such
+	// sequences.
+	for i := range places[:size/2] {
+		symbol := places[i]
+		entries[i] = codes[symbol] + entry(next[s.first[symbol]])
+		s.first[symbol]++
+		j := len(places) - 1 - i
+		symbol = places[j]
+		entries[j] = codes[symbol] + entry(next[s.last[symbol]])
+		s.last[symbol]--
 	}
+}
+
+// successors has, for each logarithm of a number of states, and for each number that spread gives to a state, the part
+// of an entry that describes the next states. It never changes.
+var successors = makeSuccessors()
+
+func makeSuccessors() *[maxStatesLog + 1][]uint32 {
+	var all [maxStatesLog + 1][]uint32
+	for log := range all {
+		all[log] = make([]uint32, 2<<log)
+		for number := 1; number < len(all[log]); number++ {
+			n := log + 1 - bits.Len(uint(number))
+			all[log][number] = uint32(n<<8 | (number<<n-1<<log)<<16)
+		}
+	}
+	return &all
 }
 
 // buildSame makes t a machine with one state, for one symbol.

@@ -202,11 +202,10 @@ func (d *Decoder) readWeights(src []byte, start, end int) (int, error) {
 	s := &d.scratch
 	spread(s, log, symbols)
 	t := &s.table
+	next := successors[log]
 	for i, symbol := range s.symbols[:1<<log] {
-		state := s.next[symbol]
-		s.next[symbol]++
-		n := log + 1 - bits.Len16(state)
-		t[i%len(t)] = uint32(symbol) | uint32(n)<<8 | uint32(int(state)<<n-1<<log)<<16
+		t[i%len(t)] = uint32(symbol) | next[s.first[symbol]]
+		s.first[symbol]++
 	}
 	var r bitReader
 	if !r.init(src, start+used, end) {
