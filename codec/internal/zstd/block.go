@@ -8,7 +8,7 @@ var (
 )
 
 // margin is the number of bytes that the fast loops may read after literals and write after a sequence.
-const margin = 32
+const margin = 64
 
 // block decodes the compressed block src[in:end] to at most limit bytes at dst[out:]. It returns where the block ends
 // in dst, or an offset after d.stop.

@@ -15,6 +15,7 @@ type run struct {
 	literals    []byte
 	literal     int // the next literal
 	literalsEnd int
+	longRuns    bool // the sequences have eight literals or more on average
 
 	count   int // number of sequences left
 	bits    bitReader
@@ -40,6 +41,7 @@ func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 		return 0, errSequences
 	}
 	r.count, r.tables = count, d.tables
+	r.longRuns = (r.literalsEnd-r.literal)/8 >= count
 	r.repeats = [4]uint32{d.repeats[0], d.repeats[1], d.repeats[2], d.repeats[0] - 1}
 	for _, i := range [3]int{literalLengths, matchOffsets, matchLengths} {
 		state, ok := r.bits.read(r.tables[i].log)

@@ -38,8 +38,8 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 
 // Local variables.
 #define bitsStart   0(SP)  // where the stream of bits starts, in bits from the start of the source
-#define literalSafe 8(SP)  // the literals of a sequence must end here at the latest: 32 bytes after it can be read
-#define outSafe     16(SP) // a sequence must end here at the latest: 32 bytes after it can be written
+#define literalSafe 8(SP)  // the literals of a sequence must end here at the latest: 64 bytes after it can be read
+#define outSafe     16(SP) // a sequence must end here at the latest: 64 bytes after it can be written
 #define startOut    24(SP) // the start of the frame in the output
 #define tableL      32(SP) // the entries for literal lengths
 #define tableO      40(SP) // the entries for offsets
@@ -48,6 +48,7 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 #define stateL      64(SP) // the state of literal lengths
 #define stateO      72(SP) // the state of offsets
 #define stateM      80(SP) // the state of match lengths
+#define longRuns    88(SP) // whether run.longRuns is set
 
 // The longest match that the kernel copies. Go's copy is as fast for longer ones, or faster.
 #define longMatch 2048
@@ -79,8 +80,8 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 //	DX, R15, CX     literal length, offset and match length, once they are known
 //	AX, BX, BP      scratch
 //
-// run.fast has checked that literals and dst have at least margin (32) bytes each, and count is at least 2.
-TEXT ·sequencesKernel(SB), NOSPLIT, $88-24
+// run.fast has checked that literals and dst have at least margin (64) bytes each, and count is at least 2.
+TEXT ·sequencesKernel(SB), NOSPLIT, $96-24
 	MOVQ r+0(FP), R14
 
 	// The stream of bits. R9 is not less than bitsStart, as bitReader.read takes no more bits than the stream has, and
@@ -144,6 +145,8 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $88-24
 	MOVQ (CX)(R12*8), R12
 
 	// The window, the last offsets and the number of sequences.
+	MOVBLZX run_longRuns(R14), AX
+	MOVQ AX, longRuns
 	MOVL run_window(R14), AX
 	MOVQ AX, windowMax
 	VMOVDQU run_repeats(R14), X7
@@ -236,7 +239,7 @@ offset:
 	VMOVD   X7, R15
 	LEAQ    -1(R15), BX
 
-	// All copies below rely on these checks, and read or write at most 31 bytes after the end of what they copy.
+	// All copies below rely on these checks, and read or write at most 64 bytes after the end of what they copy.
 	// Otherwise run.execute does the sequence, or finds what is wrong with it.
 	LEAQ (R13)(DX*1), BP // the end of the literals
 	CMPQ BP, literalSafe
@@ -255,6 +258,8 @@ offset:
 	JHI  execute
 
 	// Copy 16 literals, which are often all of them.
+	CMPQ  longRuns, $0
+	JNE   manyLiterals
 	VMOVDQU (R13), X0
 	VMOVDQU X0, (DI)
 	CMPQ  DX, $16
@@ -329,6 +334,15 @@ bytes:
 	MOVBLZX 3(BX), CX
 	MOVB    CX, 3(AX)
 	JMP     sequence
+
+	// Sequences have many literals, so the CPU cannot predict whether this one has more than 16. Copy 64.
+manyLiterals:
+	VMOVDQU (R13), Y0
+	VMOVDQU Y0, (DI)
+	VMOVDQU 32(R13), Y0
+	VMOVDQU Y0, 32(DI)
+	CMPQ DX, $64
+	JBE  match
 
 	// More than 16 literals, the first 16 of which are copied.
 moreLiterals:

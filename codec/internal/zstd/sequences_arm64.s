@@ -57,8 +57,8 @@
 //	R8                  the next literal
 //	R9                  sequences left
 //	R10                 where the stream of bits starts
-//	R11                 where the literals of a sequence must end at the latest: 32 bytes after it can be read
-//	R12                 where a sequence must end at the latest: 32 bytes after it can be written
+//	R11                 where the literals of a sequence must end at the latest: 64 bytes after it can be read
+//	R12                 where a sequence must end at the latest: 64 bytes after it can be written
 //	R13                 where the frame starts in the output
 //	R14, R15, R16       the tables of literal lengths, offsets and match lengths
 //	R17                 the window
@@ -66,7 +66,7 @@
 //	R22 to R25          scratch
 //	R26                 -1
 //
-// run.fast has checked that literals and dst have at least margin (32) bytes each.
+// run.fast has checked that literals and dst have at least margin (64) bytes each.
 TEXT ·sequencesKernel(SB), NOSPLIT, $0-24
 	MOVD r+0(FP), R0
 	MOVD $-1, R26
