@@ -20,7 +20,7 @@ type run struct {
 	count   int // number of sequences left
 	bits    bitReader
 	tables  [3]*table
-	states  [3]uint64
+	entries [3]entry  // of the current states
 	repeats [4]uint32 // the last three offsets, and the first of these less 1
 
 	// The current sequence.
@@ -48,7 +48,7 @@ func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 		if !ok {
 			return 0, errSequences
 		}
-		r.states[i] = state
+		r.entries[i] = r.tables[i].entries[state%maxStates]
 	}
 	for r.count > 0 && r.out < d.stop {
 		why := r.fast()
@@ -79,9 +79,7 @@ func (d *Decoder) sequences(src []byte, start, end, count int) (int, error) {
 
 // decode decodes one sequence. It reports whether there are enough bits for it.
 func (r *run) decode() bool {
-	lengths := r.tables[literalLengths].entries[r.states[literalLengths]%maxStates]
-	offsets := r.tables[matchOffsets].entries[r.states[matchOffsets]%maxStates]
-	matches := r.tables[matchLengths].entries[r.states[matchLengths]%maxStates]
+	lengths, offsets, matches := r.entries[literalLengths], r.entries[matchOffsets], r.entries[matchLengths]
 	offset, ok1 := r.bits.read(offsets.valueBits())
 	match, ok2 := r.bits.read(matches.valueBits())
 	literal, ok3 := r.bits.read(lengths.valueBits())
@@ -95,15 +93,12 @@ func (r *run) decode() bool {
 	if r.count == 0 {
 		return true
 	}
-	for _, e := range [3]struct {
-		i int
-		e entry
-	}{{literalLengths, lengths}, {matchLengths, matches}, {matchOffsets, offsets}} {
-		more, ok := r.bits.read(e.e.stateBits())
+	for _, i := range [3]int{literalLengths, matchLengths, matchOffsets} {
+		more, ok := r.bits.read(r.entries[i].stateBits())
 		if !ok {
 			return false
 		}
-		r.states[e.i] = e.e.state() + more
+		r.entries[i] = r.tables[i].entries[(r.entries[i].state()+more)%maxStates]
 	}
 	return true
 }
@@ -182,7 +177,7 @@ func copyMatch(dst []byte, out, offset int) {
 // is one function, because its code runs for every short sequence.
 func (r *run) fastGeneric() int {
 	lengths, offsets, matches := r.tables[literalLengths], r.tables[matchOffsets], r.tables[matchLengths]
-	ls, os, ms := r.states[literalLengths], r.states[matchOffsets], r.states[matchLengths]
+	le, oe, me := r.entries[literalLengths], r.entries[matchOffsets], r.entries[matchLengths]
 	src, pos, word, left := r.bits.src, r.bits.pos, r.bits.word, r.bits.left
 	dst, out, literals, literal := r.dst, r.out, r.literals, r.literal
 	count := r.count
@@ -193,7 +188,6 @@ func (r *run) fastGeneric() int {
 		left += used << 3
 		word = binary.LittleEndian.Uint64(src[pos:])
 
-		le, oe, me := lengths.entries[ls%maxStates], offsets.entries[os%maxStates], matches.entries[ms%maxStates]
 		lb, ob, mb := le.valueBits(), oe.valueBits(), me.valueBits()
 		if lb+ob+mb > 57-26 { // rare: the bits do not fit into a word, with at most 26 bits for the states
 			if pos < r.bits.start+8 {
@@ -225,13 +219,13 @@ func (r *run) fastGeneric() int {
 		}
 		n := le.stateBits()
 		left -= n
-		ls = le.state() + word>>(left&63)&(1<<(n&63)-1)
+		le = lengths.entries[(le.state()+word>>(left&63)&(1<<(n&63)-1))%maxStates]
 		n = me.stateBits()
 		left -= n
-		ms = me.state() + word>>(left&63)&(1<<(n&63)-1)
+		me = matches.entries[(me.state()+word>>(left&63)&(1<<(n&63)-1))%maxStates]
 		n = oe.stateBits()
 		left -= n
-		os = oe.state() + word>>(left&63)&(1<<(n&63)-1)
+		oe = offsets.entries[(oe.state()+word>>(left&63)&(1<<(n&63)-1))%maxStates]
 		count--
 
 		ll, ml, offset := uint(r.literalLength), uint(r.matchLength), uint(r.offset)
@@ -280,7 +274,7 @@ func (r *run) fastGeneric() int {
 			}
 		}
 	}
-	r.states[literalLengths], r.states[matchOffsets], r.states[matchLengths] = ls, os, ms
+	r.entries[literalLengths], r.entries[matchOffsets], r.entries[matchLengths] = le, oe, me
 	r.bits.pos, r.bits.word, r.bits.left = pos, word, left
 	r.out, r.literal, r.count = out, literal, count
 	return stop

@@ -6,21 +6,20 @@
 // NEXT moves a machine to its next state: it takes the lowest bits of bits, as many as byte 1 of the entry says, and
 // goes on as ENTER does. It changes R15 and BP. Byte 1 of the entry comes to the low end of R15: the bits above it do
 // no harm, as BZHIQ looks at the low 8 bits of a count only, and SHRXQ at the low 6.
-#define NEXT(entry, table, state, bits) \
+#define NEXT(entry, table, bits) \
 	RORXQ $8, entry, R15       \
 	BZHIQ R15, bits, BP        \
 	SHRXQ R15, bits, bits      \
-	ENTER(entry, table, state)
+	ENTER(entry, table)
 
 // ENTER moves a machine to its next state, whose bits are in BP: it adds them to the base in bytes 2 and 3 of the
-// entry, stores the state and loads its entry. It changes BP. The load stays inside the table: table.build makes bases
+// entry, and loads the entry of that state. It changes BP. The load stays inside the table: table.build makes bases
 // whose sum with any such bits is less than the number of states, and table.buildSame makes a machine that stays at
 // state 0.
-#define ENTER(entry, table, state) \
+#define ENTER(entry, table) \
 	SHRL  $16, entry           \
 	ADDQ  BP, entry            \
 	MOVQ  table, BP            \
-	MOVQ  entry, state         \
 	MOVQ  (BP)(entry*8), entry
 
 // orders are shuffles of the last three offsets, in lanes 0 to 2, one for each place that a sequence takes its offset
@@ -45,10 +44,7 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 #define tableO      40(SP) // the entries for offsets
 #define tableM      48(SP) // the entries for match lengths
 #define windowMax   56(SP) // the largest offset
-#define stateL      64(SP) // the state of literal lengths
-#define stateO      72(SP) // the state of offsets
-#define stateM      80(SP) // the state of match lengths
-#define longRuns    88(SP) // whether run.longRuns is set
+#define longRuns    64(SP) // whether run.longRuns is set
 
 // The longest match that the kernel copies. Go's copy is as fast for longer ones, or faster.
 #define longMatch 2048
@@ -81,7 +77,7 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 //	AX, BX, BP      scratch
 //
 // run.fast has checked that literals and dst have at least margin (64) bytes each, and count is at least 2.
-TEXT ·sequencesKernel(SB), NOSPLIT, $96-24
+TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
 	MOVQ r+0(FP), R14
 
 	// The stream of bits. R9 is not less than bitsStart, as bitReader.read takes no more bits than the stream has, and
@@ -124,7 +120,7 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $96-24
 	MOVQ    AX, startOut
 	ADDQ    run_out(R14), DI
 
-	// The three machines: their entries, states, and the entries of these states.
+	// The three machines: their entries, and those of the current states.
 	MOVQ run_tables+0(R14), AX
 	MOVQ run_tables+8(R14), BX
 	MOVQ run_tables+16(R14), CX
@@ -134,15 +130,9 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $96-24
 	MOVQ AX, tableL
 	MOVQ BX, tableO
 	MOVQ CX, tableM
-	MOVQ run_states+0(R14), R10
-	MOVQ run_states+8(R14), R11
-	MOVQ run_states+16(R14), R12
-	MOVQ R10, stateL
-	MOVQ R11, stateO
-	MOVQ R12, stateM
-	MOVQ (AX)(R10*8), R10
-	MOVQ (BX)(R11*8), R11
-	MOVQ (CX)(R12*8), R12
+	MOVQ run_entries+0(R14), R10
+	MOVQ run_entries+8(R14), R11
+	MOVQ run_entries+16(R14), R12
 
 	// The window, the last offsets and the number of sequences.
 	MOVBLZX run_longRuns(R14), AX
@@ -211,9 +201,9 @@ sequence:
 	ADDL  R15, BX
 
 	// The next states and their entries.
-	ENTER(R10, tableL, stateL)
-	NEXT(R11, tableO, stateO, AX)
-	NEXT(R12, tableM, stateM, AX)
+	ENTER(R10, tableL)
+	NEXT(R11, tableO, AX)
+	NEXT(R12, tableM, AX)
 
 	// BX is the offset plus 3, or 1 to 3 for a place in the list of the last offsets. Without literals it is the next
 	// place. This is run.setOffset, but without branches, as the kind of an offset cannot be predicted. Only 3
@@ -408,17 +398,14 @@ save:
 	ADDQ $56, R9
 	MOVQ R9, run_bits+bitReader_left(AX)
 
-	// The positions, as offsets, the sequences left and the states.
+	// The positions, as offsets, the sequences left and the entries.
 	SUBQ run_literals(AX), R13
 	MOVQ R13, run_literal(AX)
 	SUBQ run_dst(AX), DI
 	MOVQ DI, run_out(AX)
 	INCQ R14
 	MOVQ R14, run_count(AX)
-	MOVQ stateL, BX
-	MOVQ BX, run_states+0(AX)
-	MOVQ stateO, BX
-	MOVQ BX, run_states+8(AX)
-	MOVQ stateM, BX
-	MOVQ BX, run_states+16(AX)
+	MOVQ R10, run_entries+0(AX)
+	MOVQ R11, run_entries+8(AX)
+	MOVQ R12, run_entries+16(AX)
 	RET

@@ -104,19 +104,16 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $0-24
 	MOVD run_out(R0), R19
 	ADD  R19, R1
 
-	// The three machines, and the addresses of the entries of their states.
+	// The three machines, and the addresses of the entries of their states: at first in the run.
 	MOVD (run_tables+0)(R0), R14
 	MOVD (run_tables+8)(R0), R15
 	MOVD (run_tables+16)(R0), R16
 	ADD  $table_entries, R14
 	ADD  $table_entries, R15
 	ADD  $table_entries, R16
-	MOVD (run_states+0)(R0), R5
-	MOVD (run_states+8)(R0), R6
-	MOVD (run_states+16)(R0), R7
-	ADD  R5<<3, R14, R5
-	ADD  R6<<3, R15, R6
-	ADD  R7<<3, R16, R7
+	ADD  $(run_entries+0), R0, R5
+	ADD  $(run_entries+8), R0, R6
+	ADD  $(run_entries+16), R0, R7
 	MOVWU run_window(R0), R17
 	MOVD run_count(R0), R9
 
@@ -310,14 +307,11 @@ save:
 	MOVD run_dst(R0), R22
 	SUB  R22, R1
 	MOVD R1, run_out(R0)
-	SUB  R14, R5
-	SUB  R15, R6
-	SUB  R16, R7
-	LSR  $3, R5
-	LSR  $3, R6
-	LSR  $3, R7
-	MOVD R5, (run_states+0)(R0)
-	MOVD R6, (run_states+8)(R0)
-	MOVD R7, (run_states+16)(R0)
+	MOVD (R5), R5
+	MOVD (R6), R6
+	MOVD (R7), R7
+	MOVD R5, (run_entries+0)(R0)
+	MOVD R6, (run_entries+8)(R0)
+	MOVD R7, (run_entries+16)(R0)
 	MOVD R9, run_count(R0)
 	RET
