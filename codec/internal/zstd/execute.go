@@ -15,7 +15,7 @@ type run struct {
 	literals    []byte
 	literal     int // the next literal
 	literalsEnd int
-	longRuns    bool // the sequences have eight literals or more on average
+	longRuns    bool // for the kernel of amd64: the sequences have eight literals or more on average
 
 	count   int // number of sequences left
 	bits    bitReader

@@ -85,8 +85,8 @@ func peek(src []byte, at int) uint32 {
 	return uint32(littleEndian(src[i:])) >> (at & 7)
 }
 
-// spread assigns the states of a machine to its symbols, in scratch.symbols. The states of a symbol have numbers: as
-// many as there are, from that number on. scratch.first and scratch.last are the first and the last of each symbol.
+// spread assigns the states of a machine to its symbols, in scratch.symbols. The n states of a symbol are numbered from
+// n to 2n-1, in the order of their places. These two numbers are in scratch.first and scratch.last.
 func spread(s *scratch, log, symbols int) {
 	size := 1 << log
 	high := size - 1
@@ -153,8 +153,8 @@ func (t *table) build(s *scratch, log, symbols int, codes []entry) {
 	t.log = uint(log)
 	size := uint(1) << log
 	entries, places, next := t.entries[:size], s.symbols[:size], successors[log]
-	// From both ends: the number of a state depends on the one before with the same symbol, and so there are two such
-	// sequences.
+	// From both ends at once: a number waits for the previous number of its symbol, and going up does not wait for
+	// going down.
 	for i := range places[:size/2] {
 		symbol := places[i]
 		entries[i] = codes[symbol] + entry(next[s.first[symbol]])

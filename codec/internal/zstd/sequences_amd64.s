@@ -247,7 +247,7 @@ offset:
 	CMPQ CX, $longMatch
 	JHI  execute
 
-	// Copy 16 literals, which are often all of them.
+	// Copy 16 literals, which are often all of them, or 64 where sequences have many.
 	CMPQ  longRuns, $0
 	JNE   manyLiterals
 	VMOVDQU (R13), X0
@@ -325,7 +325,7 @@ bytes:
 	MOVB    CX, 3(AX)
 	JMP     sequence
 
-	// Sequences have many literals, so the CPU cannot predict whether this one has more than 16. Copy 64.
+	// Copy 64 literals: if sequences have many, the CPU cannot predict which of them have more than 16.
 manyLiterals:
 	VMOVDQU (R13), Y0
 	VMOVDQU Y0, (DI)
