@@ -160,6 +160,26 @@ func TestSharedBlocks(t *testing.T) {
 	}
 }
 
+// TestLongStream has two blocks of one byte that share a Zstd frame, which has empty blocks before the byte.
+func TestLongStream(t *testing.T) {
+	le := binary.LittleEndian
+	for empty, want := range map[int]error{18: nil, 19: errs.ErrCorrupt} {
+		stream := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 1}, make([]byte, 3*empty)...)
+		stream = append(stream, 1<<3|1, 0, 0, 'A')
+		c := []byte{5, 1, 0x10 | 4<<5 | 5, 1}
+		c = le.AppendUint32(c, 2)
+		c = le.AppendUint32(c, 1)
+		c = le.AppendUint32(c, uint32(44+len(stream)))
+		c = append(c, make([]byte, 16)...)
+		c = le.AppendUint32(le.AppendUint32(c, 40), 40)
+		c = append(le.AppendUint32(c, uint32(len(stream))), stream...)
+		got, err := Decode(nil, c, nil)
+		if !errors.Is(err, want) || err == nil && string(got) != "AA" {
+			t.Errorf("a stream of %d bytes: %q, %v", len(stream), got, err)
+		}
+	}
+}
+
 // shuffledOnly reports whether unshuffling is the last and only step of decoding a block.
 func shuffledOnly(r *Reader) bool {
 	n, shuffles := 0, false

@@ -80,6 +80,9 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 	for j := range streams {
 		out, needed := dst[j*n:(j+1)*n:(j+1)*n], p.neededOf(j*n, (j+1)*n)
 		in, err := c.nextStream(out[:needed])
+		if len(in) > longestStream(n) {
+			err = corrupt("stream of %d bytes for %d bytes of content", len(in), n)
+		}
 		if err == nil && in != nil && needed > 0 {
 			err = decode(j, out, in, needed)
 		}
@@ -92,6 +95,11 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 	}
 	return nil
 }
+
+// longestStream returns the length of the longest stream for n bytes of content. Writers store content that a codec does
+// not make shorter, so this is generous. It bounds the time: any number of blocks may share a stream, and a stream can
+// be long, with parts that decode to no bytes, although its content is short.
+func longestStream(n int) int { return 2*n + 64 }
 
 // nextStream returns the next stream. If it is a run, it fills dst and returns nil.
 func (c *cursor) nextStream(dst []byte) ([]byte, error) {
