@@ -42,13 +42,13 @@ const zstdTables = 400
 
 // zstdDict returns a dictionary with tables, or without them if there is too little content for tables.
 func zstdDict(samples [][]byte, max int) []byte {
-	content := cover.Build(samples, max)
+	content := withoutMagic(cover.Build(samples, max))
 	if len(content) < codecs.MinDict || max < codecs.MinDict+zstdTables {
 		return content
 	}
 	h := fnv.New32a()
 	h.Write(content)
-	content = content[len(content)-min(len(content), max-zstdTables):]
+	content = withoutMagic(content[len(content)-min(len(content), max-zstdTables):])
 	dict, err := zstd.BuildDict(zstd.BuildDictOptions{
 		ID:       1<<15 + h.Sum32()%(1<<31-1<<15), // the range for private use
 		Contents: samples,
@@ -62,6 +62,14 @@ func zstdDict(samples [][]byte, max int) []byte {
 		return content
 	}
 	return dict
+}
+
+// withoutMagic returns content that readers do not take for a dictionary with tables.
+func withoutMagic(content []byte) []byte {
+	if hasZstdTables(content) {
+		return content[1:]
+	}
+	return content
 }
 
 // hasZstdTables reports whether a dictionary has tables and an identifier. Other dictionaries are content only.

@@ -314,6 +314,46 @@ func TestHostileDict(t *testing.T) {
 	}
 }
 
+// TestDictMagic encodes records whose dictionary would begin as one with tables does.
+func TestDictMagic(t *testing.T) {
+	record := make([]byte, 78)
+	for i := range record {
+		record[i] = byte(i*i*7 + i*31)
+	}
+	copy(record, "\x37\xa4\x30\xec")
+	src := bytes.Repeat(record, 200)[:10000]
+	c, err := Encode(nil, src, Params{Codec: codec.Zstd, TypeSize: 1, Dict: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := Decode(nil, c, nil); err != nil || !bytes.Equal(got, src) {
+		t.Errorf("%v, or other data", err)
+	}
+}
+
+// TestDamagedDict has two chunks open at once with one worker. The dictionary of one is damaged.
+func TestDamagedDict(t *testing.T) {
+	src := records(20_000)
+	c, err := Encode(nil, src, Params{Codec: codec.Zstd, BlockSize: 2000, Filters: []Filter{}, Dict: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := bytes.Clone(c)
+	clear(dictOf(t, damaged)[4:40])
+	var a, b Reader
+	w := NewPool(&Options{Concurrency: 1}).Get()
+	block := make([]byte, 2000)
+	if err := errors.Join(w.Open(&a, c), w.DecodeBlock(block, &a, 3), w.Open(&b, damaged)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.DecodeBlock(block, &b, 3); !errors.Is(err, errs.ErrCorrupt) {
+		t.Errorf("a damaged dictionary: %v", err)
+	}
+	if err := w.DecodeBlock(block, &a, 3); err != nil || !bytes.Equal(block, src[6000:8000]) {
+		t.Errorf("after a damaged dictionary: %v, or other data", err)
+	}
+}
+
 // TestDictDecoders decodes blocks of chunks with different dictionaries, without one, and with a damaged one, in turns
 // with one worker. That allocates nothing.
 func TestDictDecoders(t *testing.T) {

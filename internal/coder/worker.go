@@ -140,6 +140,7 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 	if d.reader == r && d.opened == r.opened {
 		return d, nil
 	}
+	*d = decoding{} // findDecoder may give its decoder the dictionary of r
 	dec, err := w.findDecoder(r)
 	if err != nil {
 		return nil, err
