@@ -24,5 +24,6 @@
 //
 // Where the format leaves a choice, the decoder accepts what the C library accepts: a dictionary is also used for
 // frames without dictionary identifier, and windows may be as large as 3.75 GiB, because they take no memory. It is
-// stricter in one respect: Huffman streams must end exactly at their end.
+// stricter in one respect: Huffman streams must end exactly at their end. It also accepts some frames that no encoder
+// writes and the C library refuses, such as a number of sequences that is 0 in two bytes.
 package zstd
