@@ -68,9 +68,9 @@ func (c *Coder) Decode(dst, src []byte) ([]byte, error) {
 // DecodeAt decodes the bytes [off, off+len(dst)) of the chunk at the start of src into dst, and returns their number.
 // It reads the header, the positions of the blocks, and the blocks that it needs; it ignores bytes after the chunk. src
 // is a *bytes.Reader or an *io.SectionReader, for instance. If the chunk ends at off or before off+len(dst), DecodeAt
-// returns the number of bytes before the end and io.EOF. After another error it returns 0, and the content of dst is undefined. The
-// error wraps ErrParam if off is negative. Otherwise it is an *Error that wraps ErrCorrupt, errors.ErrUnsupported or
-// ErrTooLarge, or an error of src.
+// returns the number of bytes before the end and io.EOF. After another error it returns 0, and the content of dst is
+// undefined. The error wraps ErrParam if off is negative. Otherwise it is an *Error that wraps ErrCorrupt,
+// errors.ErrUnsupported or ErrTooLarge, or an error of src.
 //
 // Each call decodes its blocks again. To decode a chunk from start to end in small steps, ask for whole blocks.
 func (c *Coder) DecodeAt(dst []byte, src interface {

@@ -96,9 +96,9 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 	return nil
 }
 
-// longestStream returns the length of the longest stream for n bytes of content. Writers store content that a codec does
-// not make shorter, so this is generous. It bounds the time: any number of blocks may share a stream, and a stream can
-// be long, with parts that decode to no bytes, although its content is short.
+// longestStream returns the length of the longest stream for n bytes of content. Writers store content that a codec
+// does not make shorter, so this is generous. It bounds the time: any number of blocks may share a stream, and a stream
+// can be long, with parts that decode to no bytes, although its content is short.
 func longestStream(n int) int { return 2*n + 64 }
 
 // nextStream returns the next stream. If it is a run, it fills dst and returns nil.
