@@ -1,10 +1,12 @@
 package cloud
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/url"
+	"strconv"
 	"strings"
 
 	"gocloud.dev/blob"
@@ -29,36 +31,80 @@ type Driver interface {
 type Bucket struct {
 	*blob.Bucket
 	driver Driver
-	name   string // the URL without its query
+	name   string // the URL as messages show it
 	id     string // the URL
 }
 
 // New returns a Bucket for b, which the Bucket owns. d is the driver for the store; nil uses what all stores have in
-// common. A URL such as "s3://bucket" names the bucket in messages and in disk caches. Messages leave out its query.
+// common. A URL such as "s3://bucket" names the bucket in messages and in disk caches. Messages leave out its user and
+// query, which may hold secrets.
 func New(b *blob.Bucket, url string, d Driver) *Bucket {
 	if d == nil {
 		d = common{}
 	}
-	name, _, _ := strings.Cut(url, "?")
-	return &Bucket{Bucket: b, driver: d, name: strings.TrimSuffix(name, "/"), id: url}
+	name := ""
+	if u, err := parse(url); err == nil {
+		name = strings.TrimSuffix(public(u), "/")
+	}
+	return &Bucket{Bucket: b, driver: d, name: name, id: url}
 }
 
 // OpenBucket opens a bucket by its URL, as [blob.OpenBucket] does: "s3://bucket?region=eu-west-1".
 func OpenBucket(ctx context.Context, url string, d Driver) (*Bucket, error) {
+	u, err := parse(url)
+	if err != nil {
+		return nil, err
+	}
 	b, err := blob.OpenBucket(given(ctx), url)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", withoutQuery(err, url), frame.ErrParam)
+		return nil, fmt.Errorf("%w: %w", withoutSecrets(err, u), frame.ErrParam)
 	}
 	return New(b, url, d), nil
 }
 
-// withoutQuery removes the query of a URL from an error, because it may hold a secret. Drivers show the URL.
-func withoutQuery(err error, url string) error {
-	_, query, _ := strings.Cut(url, "?")
-	if query == "" || !strings.Contains(err.Error(), query) {
+// parse parses a URL. An error does not show any part of it, because it may hold secrets.
+func parse(rawURL string) (*url.URL, error) {
+	u, err := url.Parse(rawURL)
+	if err == nil {
+		return u, nil
+	}
+	var e *url.Error // quotes the URL, and its cause may quote a part
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	cause, _, _ := strings.Cut(err.Error(), ` "`)
+	return nil, fmt.Errorf("invalid URL: %s: %w", cause, frame.ErrParam)
+}
+
+// public returns a URL without its user, query and fragment, which may hold secrets.
+func public(u *url.URL) string {
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
+}
+
+// withoutSecrets removes the user and the query of u from an error of opening it. Drivers show the URL and bad values.
+func withoutSecrets(err error, u *url.URL) error {
+	if u.String() == public(u) {
 		return err
 	}
-	return errors.New(strings.ReplaceAll(err.Error(), "?"+query, ""))
+	passed := *u // what a driver gets
+	q := u.Query()
+	q.Del("prefix")
+	q.Del("key")
+	passed.RawQuery = q.Encode()
+	text := strings.NewReplacer(u.String(), public(u), passed.String(), public(u)).Replace(err.Error())
+	hide := strings.ContainsAny(text, "?@") // the URL in another form
+	for name, values := range q {
+		for _, v := range values {
+			v = cmp.Or(v, name)
+			quoted := strconv.Quote(v)
+			// A text contains most values of a few characters, and they are no secrets.
+			hide = hide || len(v) > 3 && (strings.Contains(text, v) || strings.Contains(text, quoted[1:len(quoted)-1]))
+		}
+	}
+	if hide {
+		text = fmt.Sprintf("open bucket %s: the query has an invalid value", public(u))
+	}
+	return errors.New(text)
 }
 
 // given returns ctx, or the background context if it is nil, as in the other packages.
@@ -150,18 +196,13 @@ func Open(ctx context.Context, objectURL string, d Driver, o *remote.Options) (*
 
 // split returns the URL of the bucket of an object, and the key of the object.
 func split(objectURL string) (bucketURL, key string, err error) {
-	u, err := url.Parse(objectURL)
+	u, err := parse(objectURL)
 	if err != nil {
-		var e *url.Error // holds the URL, which may hold a secret
-		if errors.As(err, &e) {
-			err = e.Err
-		}
-		return "", "", fmt.Errorf("invalid URL: %w: %w", err, frame.ErrParam)
+		return "", "", err
 	}
 	key = strings.TrimPrefix(u.Path, "/")
 	if u.Host == "" || key == "" || u.Fragment != "" {
-		u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = "", false, "", ""
-		return "", "", fmt.Errorf("invalid URL %q: want SCHEME://BUCKET/KEY without a fragment: %w", u.Redacted(), frame.ErrParam)
+		return "", "", fmt.Errorf("invalid URL %q: want SCHEME://BUCKET/KEY without a fragment: %w", public(u), frame.ErrParam)
 	}
 	u.Path, u.RawPath = "", ""
 	return u.String(), key, nil
