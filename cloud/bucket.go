@@ -31,29 +31,35 @@ type Driver interface {
 type Bucket struct {
 	*blob.Bucket
 	driver Driver
-	name   string // the URL as messages show it
+	name   string // what the names of objects in messages begin with: the URL, a slash, and the prefix of all keys
 	id     string // the URL
 }
 
 // New returns a Bucket for b, which the Bucket owns. d is the driver for the store; nil uses what all stores have in
 // common. A URL such as "s3://bucket" names the bucket in messages and in disk caches. Messages leave out its user and
-// query, which may hold secrets.
+// query, which may hold secrets, and put the prefix of the query before the key.
 func New(b *blob.Bucket, url string, d Driver) *Bucket {
 	if d == nil {
 		d = common{}
 	}
 	name := ""
 	if u, err := parse(url); err == nil {
-		name = strings.TrimSuffix(public(u), "/")
+		u.Path = strings.TrimSuffix(u.Path, "/") + "/"
+		name = public(u) + u.Query().Get("prefix")
 	}
 	return &Bucket{Bucket: b, driver: d, name: name, id: url}
 }
 
-// OpenBucket opens a bucket by its URL, as [blob.OpenBucket] does: "s3://bucket?region=eu-west-1".
+// OpenBucket opens a bucket by its URL, as [blob.OpenBucket] does: "s3://bucket?region=eu-west-1". A prefix of all keys
+// is a parameter of the query: "s3://bucket?prefix=dir/". Only the URL of a folder (file:) has a path.
 func OpenBucket(ctx context.Context, url string, d Driver) (*Bucket, error) {
 	u, err := parse(url)
 	if err != nil {
 		return nil, err
+	}
+	if u.Path != "" && u.Path != "/" && !strings.HasSuffix(u.Scheme, "file") { // drivers would ignore the path
+		return nil, fmt.Errorf("invalid URL %q: want SCHEME://BUCKET without a path; the query can have a prefix of keys, such as ?prefix=dir/: %w",
+			public(u), frame.ErrParam)
 	}
 	b, err := blob.OpenBucket(given(ctx), url)
 	if err != nil {
@@ -129,7 +135,7 @@ func (b *Bucket) open(ctx context.Context, key string, g remote.Getter, o *remot
 	if opts.Dir != "" && opts.Key == "" {
 		opts.Key = b.id + "\x00" + key
 	}
-	return remote.OpenGetter(ctx, b.name+"/"+key, g, &opts)
+	return remote.OpenGetter(ctx, b.name+key, g, &opts)
 }
 
 // OpenDir opens the sparse frame whose objects have keys that begin with prefix and "/": prefix/chunks.b2frame and an
@@ -148,7 +154,7 @@ func (b *Bucket) openDir(ctx context.Context, prefix string, get func(key string
 	if opts.Dir != "" && opts.Key == "" {
 		opts.Key = b.id + "\x00" + prefix
 	}
-	return remote.OpenDirGetter(ctx, b.name+"/"+prefix, func(name string) remote.Getter { return get(prefix + name) }, &opts)
+	return remote.OpenDirGetter(ctx, b.name+prefix, func(name string) remote.Getter { return get(prefix + name) }, &opts)
 }
 
 // OpenDir opens the sparse frame at a URL such as "s3://bucket/dir/a.b2nd/": that of its bucket with the prefix of the

@@ -234,6 +234,49 @@ func TestSecrets(t *testing.T) {
 	}
 }
 
+// TestBucketURL opens buckets by URLs with a path or a prefix.
+func TestBucketURL(t *testing.T) {
+	ctx := t.Context()
+	for _, u := range []string{"mem://bucket/dir", "mem://user:secret@bucket/dir/?prefix=secret", "blob+mem:///dir"} {
+		_, err := OpenBucket(ctx, u, nil)
+		if !errors.Is(err, frame.ErrParam) || !strings.Contains(err.Error(), "without a path") || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", u, err)
+		}
+	}
+	dir := filepath.ToSlash(t.TempDir())
+	if !strings.HasPrefix(dir, "/") {
+		dir = "/" + dir // as file URLs have it on Windows
+	}
+	for _, c := range []struct{ url, name string }{ // name is that of the object with key a
+		{"mem://bucket", "mem://bucket/a"}, {"mem://bucket/", "mem://bucket/a"}, {"mem://bucket?prefix=dir/", "mem://bucket/dir/a"},
+		{"mem://bucket/?prefix=dir%2Fx-&nomd5", "mem://bucket/dir/x-a"}, {"file://localhost" + dir + "?prefix=x/", "file://localhost" + dir + "/x/a"},
+	} {
+		b, err := OpenBucket(ctx, c.url, nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.url, err)
+			continue
+		}
+		defer b.Close()
+		var e *remote.Error
+		if _, err := b.Open(ctx, "a", nil); !errors.Is(err, fs.ErrNotExist) || !errors.As(err, &e) || e.URL != c.name {
+			t.Errorf("%s: %v, want the name %s", c.url, err, c.name)
+		}
+		if _, err := b.OpenDir(ctx, "a", nil); !errors.As(err, &e) || e.URL != c.name+"/chunks.b2frame" {
+			t.Errorf("%s: OpenDir: %v", c.url, err)
+		}
+		if _, _, err := b.Objects("a").Get(ctx, "x", 1); !errors.As(err, &e) || e.URL != c.name+"/x" {
+			t.Errorf("%s: Objects: %v", c.url, err)
+		}
+		array := array(t, 0, 10)
+		if _, err := b.Save(ctx, "a", array, nil); err != nil {
+			t.Errorf("%s: %v", c.url, err)
+		}
+		if _, err := b.Save(ctx, "a", array, nil); !errors.As(err, &e) || e.URL != c.name {
+			t.Errorf("%s: Save: %v", c.url, err)
+		}
+	}
+}
+
 // TestBucketErrors checks the errors of reading and writing.
 func TestBucketErrors(t *testing.T) {
 	buckets(t, func(t *testing.T, b *Bucket) {

@@ -140,5 +140,5 @@ func (x *objects) Remove(ctx context.Context, name string) error {
 
 // readError returns an error of wrap as a *remote.Error.
 func (b *Bucket) readError(key string, err error) error {
-	return &remote.Error{URL: b.name + "/" + key, Status: b.driver.Status(err), Err: err}
+	return &remote.Error{URL: b.name + key, Status: b.driver.Status(err), Err: err}
 }

@@ -171,7 +171,7 @@ func (b *Bucket) writeError(key string, err error) error {
 	} else {
 		err = b.wrap(err, false)
 	}
-	return &remote.Error{URL: b.name + "/" + key, Status: status, Err: err}
+	return &remote.Error{URL: b.name + key, Status: status, Err: err}
 }
 
 // appender writes the bytes of a storage one after the other.

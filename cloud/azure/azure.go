@@ -37,7 +37,7 @@ func OpenDir(ctx context.Context, url string, o *remote.Options) (*remote.Dir, e
 	return cloud.OpenDir(ctx, url, Driver{}, o)
 }
 
-// OpenBucket opens a container at a URL such as "azblob://container".
+// OpenBucket opens a container at a URL such as "azblob://container". See [cloud.OpenBucket].
 func OpenBucket(ctx context.Context, url string) (*cloud.Bucket, error) {
 	return cloud.OpenBucket(ctx, url, Driver{})
 }

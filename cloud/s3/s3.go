@@ -41,7 +41,7 @@ func OpenDir(ctx context.Context, url string, o *remote.Options) (*remote.Dir, e
 	return cloud.OpenDir(ctx, url, Driver{}, o)
 }
 
-// OpenBucket opens a bucket at a URL such as "s3://bucket".
+// OpenBucket opens a bucket at a URL such as "s3://bucket". See [cloud.OpenBucket].
 func OpenBucket(ctx context.Context, url string) (*cloud.Bucket, error) {
 	return cloud.OpenBucket(ctx, url, Driver{})
 }
