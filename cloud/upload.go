@@ -243,17 +243,17 @@ func (w *upload) send() error {
 	return nil
 }
 
-// free returns an error if the object exists and may not be replaced. The store checks that, too, but after it has
-// received the bytes, or it closes the connection while it receives them.
+// free returns an error if the object exists and may not be replaced, or ctx has ended. The store checks that, too, but
+// after it has received the bytes, or it closes the connection while it receives them. Exists may fail: for a key
+// without an object it does if the caller may not list the bucket.
 func (w *upload) free(size int64) error {
 	if w.o.Overwrite || size <= 64<<10 {
 		return nil
 	}
-	there, err := w.b.Exists(w.ctx, w.key)
-	if err == nil && there {
-		err = errExist
+	if there, err := w.b.Exists(w.ctx, w.key); err == nil && there {
+		return w.wrap(errExist)
 	}
-	return w.wrap(err)
+	return w.ctx.Err()
 }
 
 // start uploads a part on a goroutine of its own, when a slot is free.

@@ -312,6 +312,42 @@ func TestWriteFaults(t *testing.T) {
 	})
 }
 
+// TestWriteUnlisted writes to a bucket that the caller may not list, where HEAD of a missing key has status 403.
+func TestWriteUnlisted(t *testing.T) {
+	s := start(t)
+	b := s.bucket(t)
+	s.faults(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodHead {
+			return false
+		}
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	})
+	for key, size := range map[string]int{"a": 1 << 20, "b": 14 << 20} {
+		for i, want := range []error{nil, fs.ErrExist} {
+			err := b.Create(t.Context(), key, create(t.Context(), size+i), &cloud.WriteOptions{PartSize: 5 << 20})
+			if !errors.Is(err, want) {
+				t.Errorf("%d bytes: %v, want %v", size+i, err, want)
+			}
+			s.checkStored(t, key, size)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	s.faults(func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodHead {
+			cancel()
+		}
+		return false
+	})
+	s.take()
+	if err := b.Create(ctx, "c", create(t.Context(), 1<<20), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want Canceled", err)
+	}
+	if r, _ := s.take(); len(r) != 1 {
+		t.Errorf("requests %q, want only HEAD", r)
+	}
+}
+
 // TestWriteAnswerLost loses the answer to the request that makes an object. The SDK repeats it, and the object exists.
 func TestWriteAnswerLost(t *testing.T) {
 	s := start(t)
