@@ -39,7 +39,7 @@ func (x *objects) Put(ctx context.Context, name string, data []byte, replace boo
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	err := x.b.writeError(key, x.b.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: contentType, IfNotExist: !replace}))
+	err := x.b.writeError(key, x.b.WriteAll(ctx, key, data, &blob.WriterOptions{ContentType: contentType, IfNotExist: !replace}), replace)
 	if err == nil || replace || errors.Is(err, fs.ErrExist) || ctx.Err() != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ type Uploader interface {
 type Upload interface {
 	// Part uploads the part with a number from 1 up. It does not retain data.
 	Part(ctx context.Context, number int, data []byte) error
-	// Complete makes the object of all parts. If it fails, Abort follows, and otherwise no call.
+	// Complete makes the object of all parts. It returns nil if the object has been made, but the answer was lost. If
+	// it fails, Abort follows, and otherwise no call.
 	Complete(ctx context.Context) error
 	// Abort discards all parts. Calls of Part have returned, but after the end of their context parts may still arrive.
 	Abort(ctx context.Context) error
@@ -60,7 +61,7 @@ func newUpload(ctx context.Context, b *Bucket, d Uploader, key string, o *WriteO
 	return w
 }
 
-// run writes the object with fill. If that fails, the object is as before.
+// run writes the object with fill. If that fails, the object is as before, unless ctx ends during the last request.
 func (w *upload) run(fill func() error) (err error) {
 	complete := false
 	defer func() { // also if fill panics
@@ -88,7 +89,7 @@ func (w *upload) run(fill func() error) (err error) {
 			return err
 		}
 		err := w.wrap(w.b.WriteAll(w.ctx, w.key, w.first, &blob.WriterOptions{ContentType: contentType, IfNotExist: !w.o.Overwrite}))
-		if errors.Is(err, fs.ErrExist) && w.stored() {
+		if err != nil && w.ctx.Err() == nil && w.stored() {
 			return nil
 		}
 		return err
@@ -111,14 +112,14 @@ func (w *upload) run(fill func() error) (err error) {
 }
 
 // stored reports whether the object has the bytes of the first part. If the answer to a request is lost, the library of
-// the store repeats the request, which then finds the object that it has written.
+// the store repeats the request, which then finds the object that it has written, or fails for another reason.
 func (w *upload) stored() bool {
 	data, size, err := (&objects{b: w.b}).Get(w.ctx, w.key, int64(len(w.first)))
 	return err == nil && size == int64(len(w.first)) && bytes.Equal(data, w.first)
 }
 
 // wrap returns an error of the store with its common value.
-func (w *upload) wrap(err error) error { return w.b.writeError(w.key, err) }
+func (w *upload) wrap(err error) error { return w.b.writeError(w.key, err, w.o.Overwrite) }
 
 // size returns the number of bytes.
 func (w *upload) size() int64 {

@@ -21,8 +21,8 @@ type Saver interface {
 
 // WriteOptions are the settings for writing an object. A nil *WriteOptions and zero fields are the defaults.
 type WriteOptions struct {
-	// Overwrite replaces an existing object. Otherwise writing it returns fs.ErrExist. With S3, writing returns nil if
-	// the object of one part already has these bytes, because the request may have been repeated.
+	// Overwrite replaces an existing object. Otherwise writing it returns fs.ErrExist. With S3, writing may return nil
+	// if the object already has these bytes, because the request may have been repeated.
 	Overwrite bool
 	// PartSize is the size of a part of an upload in bytes, at least 5 MiB; 0 = 16 MiB. Amazon S3 has at most 10000
 	// parts in an object.
@@ -51,6 +51,8 @@ func (o *WriteOptions) complete() (WriteOptions, error) {
 
 // Save writes a frame or an array to the object with a key, in one pass: it uploads parts while it reads src, and needs
 // memory for the parts in flight. It returns the number of bytes. If Save fails, or ctx ends, the object is as before.
+// Only if ctx ends during the last request, or its answer is lost, the object can be the new one. With S3, Save looks
+// at the object after a lost answer, and returns nil if it is the new one.
 func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOptions) (n int64, err error) {
 	ctx = given(ctx)
 	opts, err := o.complete()
@@ -85,8 +87,8 @@ func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOption
 //		return a.Close()
 //	}, nil)
 //
-// The object appears when fill has returned nil. If fill fails or panics, or ctx ends, the object is as before. fill
-// must not retain the Storage.
+// The object appears when fill has returned nil. If fill fails or panics, or ctx ends, the object is as before, except
+// during the last request: see [Bucket.Save]. fill must not retain the Storage.
 //
 // If the driver is an [Uploader], parts are uploaded as soon as their bytes are written, and the first part, which has
 // the header, at the end. Bytes of an uploaded part can be neither read nor written again: that returns
@@ -123,7 +125,7 @@ func (b *Bucket) stream(ctx context.Context, key string, o *WriteOptions, write 
 		ContentType: contentType, BufferSize: o.PartSize, MaxConcurrency: o.Requests, IfNotExist: !o.Overwrite,
 	})
 	if err != nil {
-		return b.writeError(key, err)
+		return b.writeError(key, err, o.Overwrite)
 	}
 	written := false
 	defer func() {
@@ -132,41 +134,42 @@ func (b *Bucket) stream(ctx context.Context, key string, o *WriteOptions, write 
 			w.Close()
 		}
 	}()
-	if err := write(ctx, &objectWriter{b, key, w}); err != nil {
+	if err := write(ctx, &objectWriter{b, key, w, o.Overwrite}); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	written = true
-	return b.writeError(key, w.Close())
+	return b.writeError(key, w.Close(), o.Overwrite)
 }
 
 // objectWriter is a Writer with errors of writeError. Those of the function that writes are not changed: they can be
 // errors of another object.
 type objectWriter struct {
-	b   *Bucket
-	key string
-	w   *blob.Writer
+	b         *Bucket
+	key       string
+	w         *blob.Writer
+	overwrite bool
 }
 
 // Write implements io.Writer.
 func (o *objectWriter) Write(p []byte) (int, error) {
 	n, err := o.w.Write(p)
-	return n, o.b.writeError(o.key, err)
+	return n, o.b.writeError(o.key, err, o.overwrite)
 }
 
 // errExist is the error for an object that exists.
 var errExist = fmt.Errorf("%w; set Overwrite to replace it", fs.ErrExist)
 
 // writeError returns an error of the store in writing an object as a *remote.Error, with its common value.
-func (b *Bucket) writeError(key string, err error) error {
+func (b *Bucket) writeError(key string, err error, overwrite bool) error {
 	if err == nil {
 		return nil
 	}
 	status := b.driver.Status(err)
 	// Azure has status 409.
-	if status == http.StatusPreconditionFailed || gcerrors.Code(err) == gcerrors.FailedPrecondition {
+	if !overwrite && (status == http.StatusPreconditionFailed || gcerrors.Code(err) == gcerrors.FailedPrecondition) {
 		err = fmt.Errorf("%w: %w", err, errExist)
 	} else {
 		err = b.wrap(err, false)

@@ -4,9 +4,13 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/md5"
+	"encoding/hex"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -89,7 +93,27 @@ func (u *upload) Complete(ctx context.Context) error {
 		in.IfNoneMatch = aws.String("*")
 	}
 	_, err := u.client.CompleteMultipartUpload(ctx, in)
+	if err != nil && ctx.Err() == nil && u.stored(ctx) {
+		u.Abort(ctx) // in case another upload has made the same object
+		return nil
+	}
 	return err
+}
+
+// stored reports whether the object has the ETag of the parts: the MD5 of their MD5s, and their number. If the answer
+// to a request is lost, the client repeats the request, which then finds no upload. With some kinds of encryption,
+// ETags are no MD5s, and the answer is false.
+func (u *upload) stored(ctx context.Context) bool {
+	h := md5.New()
+	for _, p := range u.parts {
+		sum, err := hex.DecodeString(strings.Trim(aws.ToString(p.ETag), `"`))
+		if err != nil || len(sum) != md5.Size {
+			return false
+		}
+		h.Write(sum)
+	}
+	out, err := u.client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: u.in.Bucket, Key: u.in.Key})
+	return err == nil && strings.Trim(aws.ToString(out.ETag), `"`) == fmt.Sprintf("%x-%d", h.Sum(nil), len(u.parts))
 }
 
 // Abort implements [cloud.Upload]. A part that arrives during the request can keep the upload alive, so Abort repeats

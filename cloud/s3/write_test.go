@@ -353,30 +353,98 @@ func TestWriteAnswerLost(t *testing.T) {
 	s := start(t)
 	b := s.bucket(t)
 	const n = 14 << 20
-	for _, size := range []int{1000, n} {
+	answer := func(w http.ResponseWriter, status int) {
+		w.WriteHeader(status)
+		code := map[int]string{404: "NoSuchUpload", 412: "PreconditionFailed", 500: "InternalError"}[status]
+		io.WriteString(w, "<Error><Code>"+code+"</Code></Error>")
+	}
+	last := func(r *http.Request) bool {
+		q := r.URL.Query()
+		return r.Method == http.MethodPost && q.Has("uploadId") || r.Method == http.MethodPut && !q.Has("partNumber")
+	}
+	for _, c := range []struct {
+		size      int
+		overwrite bool
+		repeated  int // status of the answer to the repeated request, or 0 if it is that of the store
+	}{
+		{1000, false, 0}, {1000, false, 500}, {1000, true, 0}, {1000, true, 500},
+		{n, false, 0}, {n, false, 404}, {n, false, 412}, {n, false, 500}, {n, true, 0}, {n, true, 404}, {n, true, 412},
+	} {
 		b.Delete(t.Context(), "a")
-		var lost atomic.Bool
+		if c.overwrite {
+			s.put(t, "a", []byte("before"))
+		}
+		var requests atomic.Int64
 		s.faults(func(w http.ResponseWriter, r *http.Request) bool {
-			q := r.URL.Query()
-			if last := r.Method == http.MethodPost && q.Has("uploadId") || r.Method == http.MethodPut && !q.Has("partNumber"); !last || lost.Swap(true) {
+			if !last(r) {
 				return false
 			}
-			r = r.Clone(r.Context()) // the store gets the request, but the client an error
-			r.URL.Scheme, r.URL.Host, r.RequestURI = "http", r.Host, ""
-			resp, err := http.DefaultTransport.RoundTrip(r)
-			if err != nil || resp.StatusCode != http.StatusOK {
-				t.Errorf("%v, %v", resp, err)
-			} else {
-				resp.Body.Close()
+			switch n := requests.Add(1); {
+			case n == 1:
+				r = r.Clone(r.Context()) // the store gets the request, which comes here again, but the client an error
+				r.URL.Scheme, r.URL.Host, r.RequestURI = "http", r.Host, ""
+				resp, err := http.DefaultTransport.RoundTrip(r)
+				if err != nil || resp.StatusCode != http.StatusOK {
+					t.Errorf("%v, %v", resp, err)
+				} else {
+					resp.Body.Close()
+				}
+				answer(w, http.StatusInternalServerError)
+			case n > 2 && c.repeated != 0:
+				io.Copy(io.Discard, r.Body)
+				answer(w, c.repeated)
+			default:
+				return false
 			}
-			w.WriteHeader(http.StatusInternalServerError)
 			return true
 		})
-		err := b.Create(t.Context(), "a", create(t.Context(), size), &cloud.WriteOptions{PartSize: 5 << 20})
+		err := b.Create(t.Context(), "a", create(t.Context(), c.size), &cloud.WriteOptions{PartSize: 5 << 20, Overwrite: c.overwrite})
 		s.faults(nil)
-		if err != nil || !lost.Load() {
-			t.Errorf("%d bytes: %v", size, err)
+		if err != nil || requests.Load() < 3 {
+			t.Errorf("%+v: %d requests, %v", c, requests.Load(), err)
 		}
-		s.checkStored(t, "a", size)
+		s.checkStored(t, "a", c.size)
+		if s.uploads(t) != 0 {
+			t.Errorf("%+v: an upload is left", c)
+		}
+	}
+	for _, size := range []int{1000, n} { // the object differs only in its last byte
+		var before []byte
+		for _, overwrite := range []bool{true, false} {
+			o := &cloud.WriteOptions{PartSize: 5 << 20, Overwrite: true}
+			err := b.Create(t.Context(), "a", func(st frame.Storage) error {
+				err := create(t.Context(), size)(st)
+				end, _ := st.Size()
+				_, e := st.WriteAt([]byte{0xaa}, end-1)
+				return errors.Join(err, e)
+			}, o)
+			if err == nil {
+				before, err = b.ReadAll(t.Context(), "a")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.faults(func(w http.ResponseWriter, r *http.Request) bool {
+				if r.Method == http.MethodHead && !overwrite {
+					answer(w, http.StatusForbidden)
+					return true
+				}
+				if !last(r) {
+					return false
+				}
+				io.Copy(io.Discard, r.Body)
+				answer(w, http.StatusPreconditionFailed)
+				return true
+			})
+			o.Overwrite = overwrite
+			err = b.Create(t.Context(), "a", create(t.Context(), size), o)
+			s.faults(nil)
+			if err == nil || errors.Is(err, fs.ErrExist) == overwrite {
+				t.Errorf("%d bytes, Overwrite %v: %v", size, overwrite, err)
+			}
+			if got, err := b.ReadAll(t.Context(), "a"); err != nil || !bytes.Equal(got, before) {
+				t.Errorf("%d bytes, Overwrite %v: the object has changed: %v", size, overwrite, err)
+			}
+		}
 	}
 }
