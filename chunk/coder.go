@@ -24,7 +24,8 @@ type Coder struct {
 	// 4096 times its stored size, in which pages of zeros do not count. -1 = no limit.
 	//
 	// A call holds about three blocks for each of its goroutines. If the blocks are larger than 8 MiB, decoding uses no
-	// more goroutines than this memory allows within the limit, but at least one.
+	// more goroutines than this memory allows within the limit, but at least one. DecodeAt may hold the stored bytes of
+	// blocks besides.
 	MaxBytes int64
 
 	once sync.Once

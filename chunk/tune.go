@@ -25,8 +25,8 @@ type Goal = tune.Goal
 
 // The goals. Transfer is the time for moving the stored bytes.
 const (
-	// Balanced has the least sum of transfer at 50 MB/s, decoding, and a hundredth of encoding: it is for data that is
-	// read 100 times, from a hard disk or over a network. If decoding takes more than 1.15 times as long as with the
+	// Balanced has the least sum of three times: transfer at 50 MB/s, decoding, and 1% of encoding. It is for data that
+	// is read 100 times, from a hard disk or over a network. If decoding takes more than 1.15 times as long as with the
 	// default parameters, ten times the excess is added, so that data is seldom slower to read. Balanced tries LZ4 at
 	// level 9, and Zstd at levels 1, 5 and 6. Automatic blocks of items of one byte have 128 KiB.
 	Balanced = tune.Balanced

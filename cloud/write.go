@@ -25,7 +25,8 @@ type WriteOptions struct {
 	// if the object already has these bytes, because the request may have been repeated.
 	Overwrite bool
 	// PartSize is the size of a part of an upload in bytes, at least 5 MiB; 0 = 16 MiB. Amazon S3 has at most 10000
-	// parts in an object.
+	// parts in an object: with the default, 156 GiB. After that many parts the upload fails, so set PartSize for larger
+	// objects.
 	PartSize int
 	// Requests is the number of parts in flight; 0 = 4.
 	Requests int

@@ -260,8 +260,9 @@ func (d *sparse) removeUnreferenced(ctx context.Context, cur *snapshot) error {
 // is to_cframe of python-blosc2. Save reads one committed state, regardless of concurrent commits, and does not change
 // the frame.
 //
-// Save reads the headers of all chunks first, and then copies the stored chunks one after the other. So it uses memory
-// only for the index and the largest stored chunk, or up to 64 MiB for a frame from a [Source], which it reads ahead.
+// Save finds the sizes of all chunks first, usually in their headers, and then copies the stored chunks one after the
+// other. So it uses memory only for the index and the largest stored chunk, or up to 64 MiB for a frame from a
+// [Source], which it reads ahead.
 // Errors are those of w, of ctx and of reading, and ErrChecksum for a chunk that does not match its checksum.
 func (f *Frame) Save(ctx context.Context, w io.Writer) (n int64, err error) {
 	ctx = task.Context(ctx)

@@ -23,12 +23,13 @@ import (
 // Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
 // an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
-// name, unless a file replaces a file. What replaces a file or directory has its permissions, and its owner and group
-// as after [Frame.Compact]. A file in place of a directory has those of the index file, but gives none to users who
-// could not enter the directory. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of several calls
-// at the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does
-// not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another
-// process has overwritten the new directory at once, and those of ctx, of the Storage and of the operating system.
+// name, unless a file replaces a file. The new file or directory gets the permissions of the old one, and its owner and
+// group as after [Frame.Compact]. A file in place of a directory gets the permissions of the index file, but none for
+// users who could not enter the directory. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of
+// several calls at the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file;
+// the frame does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers,
+// ErrChanged if another process has overwritten the new directory at once, and those of ctx, of the Storage and of the
+// operating system.
 //
 // The name may begin with "file://". That of a file must not end in a separator, and its last element must not be "."
 // or "..": the error is then ErrParam. A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with

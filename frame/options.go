@@ -56,9 +56,9 @@ type CreateOptions struct {
 	sys     storage.System // nil = the operating system
 }
 
-// OpenOptions are the settings for opening a frame. A nil *OpenOptions and zero fields are the defaults. No field is
-// ignored: if a field that is set does not apply to the call, the call returns ErrParam. The frame retains the slices
-// and functions.
+// OpenOptions are the settings for opening a frame. A nil *OpenOptions and zero fields are the defaults. No field
+// except Mmap is ignored: if a field that is set does not apply to the call, the call returns ErrParam. The frame
+// retains the slices and functions.
 //
 // Symbolic links in the name of a frame are followed. Inside the directory of a sparse frame, a link is followed only
 // for reading, and only to a file in the same directory. New files are never written through links: a file or link of
@@ -96,8 +96,8 @@ type OpenOptions struct {
 	//
 	// All processes must use the same name of the frame, or names whose lock file is the same. As in C-Blosc2, a
 	// symbolic link to a file has another lock file, LINK.b2lock: processes that use both names do not wait for each
-	// other, and can damage the frame. Nor may a lock file be removed during a batch. In any case, a batch begins with
-	// the stored state, and with the lock file that has the name then.
+	// other, and can damage the frame. Do not remove a lock file during a batch: processes that create a new one do not
+	// wait for the batch. Each batch opens the lock file by its name again, and begins with the stored state.
 	//
 	// The locks are those of the operating system. They are not fair: processes that read, or edit, without a pause can
 	// keep others waiting for seconds. Systems without locks, and some network file systems, return
@@ -125,6 +125,10 @@ type OpenOptions struct {
 	//
 	// The limit applies to each buffer. A read holds about three blocks for each of its goroutines. If the blocks are
 	// larger than 8 MiB, it starts no more goroutines than this memory allows within the limit, but at least one.
+	//
+	// It does not limit memory for stored bytes. ReadRaw, ReadChunk, Save and reads with Verify hold a stored chunk in
+	// memory, and Open holds the index and the metalayers, whatever their size: limit the size of the file, and set
+	// MaxMeta.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of the metalayers in the header, and of those in the trailer. If a frame has
 	// more, opening it returns ErrTooLarge. 0 = the size of the frame.

@@ -49,8 +49,9 @@ func (a *Array) copiedMeta(layers []meta.Layer) (copied []meta.Layer) {
 // attributes of an array, but not of a view. If the partition and the parameters are the same, chunks are copied as
 // stored. Otherwise items are read and compressed again, a few chunks at a time.
 //
-// If the new chunks cut across the old ones, old blocks may be decoded more than once. o.MaxMemory decides how many
-// times. If it is many times, Copy first writes the items to a temporary array with chunks that suit both partitions.
+// If the new chunks cut across the old ones, old blocks may be decoded more than once: the less memory o.MaxMemory
+// allows, the more often. If that is too often, Copy first writes the items to a temporary array with chunks that suit
+// both partitions.
 // The temporary array is a file next to the new one, or in memory if the new array is in memory. With a Storage, Copy
 // uses no temporary array. See PlanRechunk. The error is an error of Create or of reading.
 //

@@ -47,7 +47,8 @@ func createSpecial(ctx context.Context, name string, shape []int64, dtype string
 //
 //	numpy.ones(shape, 'f4')         Full[float32](ctx, name, shape, 1, nil)
 //	numpy.full(shape, numpy.nan)    Full(ctx, name, shape, math.NaN(), nil)
-//	numpy.full_like(r, 7)           Full(ctx, name, r.Shape(), 7.0, o), with o.DType of r; see Zeros for zeros_like
+//	numpy.full_like(r, 7)           Full(ctx, name, r.Shape(), 7.0, o), after o := r.CreateOptions() and
+//	                                o.DType = r.DType().String(); see Zeros for zeros_like
 func Full[T any](ctx context.Context, name string, shape []int64, value T, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	dt, item, err := oneItem(ctx, value, o)

@@ -80,7 +80,7 @@
 //	bool, int8 ... complex128     the dtype of the same kind and size; int64 also M8 and m8, as counts of their unit
 //	int, uint                     i8 and u8, also on machines of 32 bits
 //	Float16                       f2
-//	string                        S and U, without trailing zeros
+//	string                        S (its bytes, of any value) and U, without trailing zeros
 //	time.Time                     M8 with a unit, in UTC; the zero Time is NaT, and also midnight of 0001-01-01
 //	time.Duration                 m8 with a unit up to weeks; the constant NaT is NaT
 //	[3]T                          a sub-array of length 3
@@ -122,11 +122,12 @@
 // Begin starts a Batch, which makes any number of edits one commit. Each call of Append rewrites the last chunk if it
 // is not full. If each call appends one image, use chunks of one image, or blocks of one image: blocks of a rewritten
 // chunk that get no new items are copied as stored. Use a Batch if one commit for each call is too slow. A Batch, too,
-// compresses a block again for each call that adds items to it. So if a block holds several images, collect those of a
-// chunk and append them with one call.
+// compresses a block again for each call that adds items to it. So if a block holds several images, collect all images
+// of a chunk and append them with one call.
 //
-// Each commit writes the whole index, about 8 bytes for each chunk: 2.0 MB at 300,000 chunks. To record for days, use
-// chunks of hundreds of images with blocks of one, append several images in a Batch, or begin a new file each hour.
+// Each commit writes the whole index, at most 8 bytes for each chunk, usually 2 MB at 300,000 chunks. To record for
+// days, use chunks of hundreds of images with blocks of one, append several images in a Batch, or begin a new file each
+// hour.
 //
 // # Making arrays
 //

@@ -29,10 +29,11 @@ var (
 	ErrParam = errs.ErrParam
 	// ErrUnfinished reports an array that several writers fill and that is not finished. See Regions.
 	ErrUnfinished = errs.ErrUnfinished
-	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others.
+	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others, and an axis that a
+	// view or a joined array cannot have.
 	ErrShape = errs.ErrShape
 	// ErrBounds reports a selection that is outside the array or does not fit it (two ellipses, index arrays for a
-	// view), or text that is not a selection.
+	// view), text that is not a selection, and an axis that the array of an edit or a reduction does not have.
 	ErrBounds = errs.ErrBounds
 	// ErrType reports a Go type or dtype that does not match the dtype of the items.
 	ErrType = errs.ErrType

@@ -153,10 +153,11 @@ func (m *funcMover[T]) encode(values []T) ([]byte, error) {
 func (m *funcMover[T]) Unshuffle(coder.Shuffled) bool { return false }
 
 // Map creates an array with the shape of r. f computes the items of a box of the new array from the items of the same
-// box of r: in holds the items of r, and f sets the items of out, in the same order. Map calls f as FromFunc does. It
-// takes the partition and compression that o leaves out from r, as CreateOptions describes, but no metalayers or
-// attributes. With other blocks, Map decodes a block of r several times if it overlaps several blocks of the new array.
-// From a frame.Source that reads many ranges at once, it reads ahead, a chunk of the new array at a time.
+// box of r: in holds the items of r, and f sets the items of out, in the same order. The items of out are zero values
+// before, and f must retain neither slice. Map calls f as FromFunc does. It takes the partition and compression that o
+// leaves out from r, as CreateOptions describes, but no metalayers or attributes. With other blocks, Map decodes a
+// block of r several times if it overlaps several blocks of the new array. From a frame.Source that reads many ranges
+// at once, it reads ahead, a chunk of the new array at a time.
 //
 // Like FromFunc, Map returns ErrType for new strings without a length. The error wraps ErrType, or is an error of f, of
 // Create or of reading.

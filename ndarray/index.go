@@ -47,10 +47,10 @@ func Pick(indices ...int64) Index { return selection.Pick(indices...) }
 // Coords selects the listed items of one axis, like an index array of NumPy. Without shape the list has one dimension;
 // otherwise it is an N-dimensional array of that shape, in C order. The lists of several index arrays (Coords, Mask and
 // At in the same selection) are broadcast against each other and name points: Coords([]int64{1, 2}), Coords([]int64{3,
-// 4}) selects the two points (1, 3) and (2, 4). The axes of these indexes become the dimensions of the broadcast list.
-// These replace the first of the axes if they are adjacent, and come before all other axes otherwise. If a write
-// assigns several values to one item, the last value wins. The index retains the slices, so do not change them while
-// the index is in use. A selection cannot contain both Coords and Pick.
+// 4}) selects the two points (1, 3) and (2, 4). The result has the dimensions of the broadcast list in place of the
+// indexed axes: where these are if they are adjacent, and otherwise first. If a write assigns several values to one
+// item, the last value wins. The index retains the slices, so do not change them while the index is in use. A selection
+// cannot contain both Coords and Pick.
 func Coords(indices []int64, shape ...int64) Index { return selection.Coords(indices, shape) }
 
 // Mask selects the items whose boolean is true, like a boolean index array of NumPy. Without shape it applies to one

@@ -26,7 +26,8 @@ type CreateOptions struct {
 	// Codec compresses the blocks: codec.Zstd, LZ4, LZ4HC, BloscLZ, Zlib, NDLZ, ZFPAcc, ZFPPrec, ZFPRate, or a user
 	// codec. 0 selects Zstd. "go doc codec.Default" lists them; the package comment has more.
 	Codec codec.ID
-	// CodecMeta is the parameter of NDLZ, ZFP and user codecs. "go doc codec.Default" describes it.
+	// CodecMeta is the parameter of NDLZ, ZFP and user codecs, which "go doc codec.Default" describes. Other codecs
+	// ignore it.
 	CodecMeta uint8
 	// Level is 1 (fast) to 9 (small). 0 selects 5. codec.NoCompression stores items uncompressed.
 	Level int
@@ -39,7 +40,8 @@ type CreateOptions struct {
 	Filters []chunk.Filter
 	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode
-	// Dict trains a dictionary for each chunk (Zstd, LZ4, LZ4HC).
+	// Dict trains a dictionary for each chunk. Only Zstd, LZ4 and LZ4HC have dictionaries; other codecs ignore it, as
+	// in C-Blosc2.
 	Dict bool
 
 	// Goal is Balanced, Smallest or Fastest. It chooses codec, level, filters and split mode by the data, so none of
@@ -89,8 +91,8 @@ type CreateOptions struct {
 	Concurrency int
 	// Locking shares the array with other processes through the lock file of C-Blosc2. See OpenOptions.Locking.
 	Locking bool
-	// MaxMemory is for Copy: about how many bytes of memory it may use while it compresses items again. Half of that
-	// is left for memory that the garbage collector has not freed yet, and a larger Concurrency leaves less for items.
+	// MaxMemory is for Copy: about how many bytes of memory it may use while it compresses items again. At most half of
+	// that is in use at a time, because the garbage collector frees memory late. Each goroutine takes a part of it.
 	// If a few chunks need more, Copy uses more. 0 allows 32 MiB of items, besides the chunks.
 	MaxMemory int64
 	// NoSync makes commits return before the disk has the data. A power failure may then damage the file. NoSync has no
@@ -151,8 +153,9 @@ type OpenOptions struct {
 	// MaxBytes limits each allocation whose size the file states, in bytes. This includes blocks, the results of Read
 	// and the tiles of Tiles, but not buffers of the caller, as for ReadInto. A call may make several allocations: a
 	// read holds about three blocks for each goroutine. 0 selects 8 MiB for a block and 64 MiB for all else, or 4096
-	// times the stored bytes that are not zero, whichever is larger. So a value above 8 MiB allows larger blocks than
-	// 0. -1 selects no limit. Beyond the limit, calls return ErrTooLarge.
+	// times the stored bytes that are not zero, whichever is larger. A value above 8 MiB allows larger blocks than the
+	// default does. -1 selects no limit. Beyond the limit, calls return ErrTooLarge. Memory for stored bytes is not
+	// limited: see frame.OpenOptions.MaxBytes.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of metalayers and attributes. 0 selects the size of the file.
 	MaxMeta int64

@@ -25,9 +25,9 @@ type scalar interface {
 		~float32 | ~float64 | ~complex64 | ~complex128
 }
 
-// NaT is NumPy's "not a time": the item of a missing date or timedelta. It is an int64 or a time.Duration. The zero
-// time.Time represents it as a time.Time. As the date 0001-01-01 at midnight is the same time.Time, only int64 tells
-// them apart: a program that reads that date as a time.Time and writes it again stores NaT.
+// NaT is NumPy's "not a time": the item of a missing date or timedelta. As an int64 or a time.Duration it is this
+// number. As a time.Time it is the zero Time. The date 0001-01-01 at midnight is the zero Time, too: a program that
+// reads that date as a time.Time and writes it again stores NaT. Read such dates as int64.
 const NaT = math.MinInt64
 
 // goTypes maps Go types to dtypes.
@@ -36,6 +36,7 @@ var goTypes = convert.Types{Float16: reflect.TypeFor[Float16]()}
 // DTypeOf returns the NumPy dtype that Create uses for a Go type, little-endian:
 //
 //	bool, int8 to int64, uint8 to uint64      |b1, |i1 to <i8, |u1 to <u8
+//	int, uint                                 <i8, <u8
 //	Float16, float32, float64, complex64/128  <f2, <f4, <f8, <c8, <c16
 //	string                                    <U0: Create makes it as long as the longest
 //	time.Time, time.Duration                  <M8[ns], <m8[ns]
@@ -123,7 +124,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 }
 
 // Item returns the item at a position. at holds one number for each axis. Negative numbers count from the end. Item
-// returns ErrBounds if the item is outside the array, and ErrTooLarge like ReadInto. See Read.
+// returns ErrBounds if the item is outside the array or at has another length, and ErrTooLarge like ReadInto. See Read.
 func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 	ctx = task.Context(ctx)
 	var item [1]T

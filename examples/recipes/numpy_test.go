@@ -101,6 +101,7 @@ func TestNumPyReads(t *testing.T) {
 
 	same(t, "[6 5 4] <i8 [3 5 4] [1 5 4]\n", fmt.Sprintln(a.Shape(), a.DType(), a.Chunks(), a.Blocks()))
 	same(t, "3 120 8", len(a.Shape()), a.Size(), a.DType().Size)
+	same(t, "960\n", fmt.Sprintln(a.Frame().Info().NBytes)) // its two chunks need no padding
 	if a.NBytes() != 960 || a.CBytes() <= 0 {
 		t.Error(a.NBytes(), a.CBytes())
 	}

@@ -70,7 +70,7 @@ func TestUploadSnippet(t *testing.T) {
 	must(t, err)
 	sel, err := ndarray.ParseSelection(r.FormValue("sel")) // "2:5, ..., ::-1"
 	must(t, err)
-	shape, err := a.SelectionShape(sel...) // refuse a large product with DType().Size: MaxBytes does not limit it
+	shape, err := a.SelectionShape(sel...) // refuse shapes with too many bytes: MaxBytes does not limit npy.Write
 	must(t, err)
 	if !slices.Equal(shape, []int64{3}) {
 		t.Errorf("shape %v", shape)

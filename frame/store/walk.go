@@ -27,8 +27,9 @@ type Entry struct {
 
 // Walk returns the entries below a group, "/" for the whole store, in the order of fs.WalkDir: after a group everything
 // below it, then the next key. It opens each leaf for its Kind. The leaves of a table are part of the entry of the
-// table. A table at the top has the key "/". For a leaf that cannot be opened, Walk yields an error and continues. If
-// the source of a zip file has the method ReadRanges, Walk reads the required bytes of many leaves at once.
+// table. A table at the top has the key "/". For a leaf that cannot be opened, Walk yields an error with an Entry that
+// has its Key, and continues. If the source of a zip file has the method ReadRanges, Walk reads the required bytes of
+// many leaves at once.
 func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
 	group = cleanKey(group)
 	return func(yield func(Entry, error) bool) {

@@ -28,8 +28,8 @@ import (
 //
 // If T is not any, nulls look like values. For dictionaries and the kinds vlstring, vlbytes, list, struct and object
 // they are zero values. For other kinds they are the values that the file holds in their positions. Column.Nulls
-// reports which values are null, and ReadNullable returns pointers. NaT, the lowest count of a timestamp, is the zero
-// time.Time, and nil as any.
+// reports which values are null, and ReadNullable returns pointers. NaT, the lowest int64 of a timestamp, is the zero
+// time.Time, or nil if T is any.
 //
 // The error wraps ErrBounds for rows that do not exist, ErrType for a T that does not fit, and ErrTooLarge if the
 // values take more memory than the stored bytes of the column or MaxBytes allow: then read fewer rows, or use All.
