@@ -194,6 +194,9 @@ func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out 
 			return dst, err
 		}
 	}
+	if dst == nil && src.mem == nil { // readStored has made b
+		return b, nil
+	}
 	return append(dst, b...), nil
 }
 

@@ -83,6 +83,24 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
+// TestReadRawOnce reads the stored bytes of a chunk in a file into memory once.
+func TestReadRawOnce(t *testing.T) {
+	ctx, name := t.Context(), filepath.Join(t.TempDir(), "a.b2f")
+	f, err := Create(ctx, name, &CreateOptions{ChunkSize: 4 << 20})
+	must(t, err)
+	noise := make([]byte, 4<<20)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	must(t, f.Append(ctx, noise))
+	must(t, f.Close())
+	f, err = Open(ctx, name, &OpenOptions{Concurrency: 1})
+	must(t, err)
+	defer f.Close()
+	n := allocated(func() { _, err = f.ReadRaw(ctx, nil, 0) })
+	if must(t, err); n > 5<<20 {
+		t.Errorf("%d bytes were allocated for a chunk of 4 MiB", n)
+	}
+}
+
 // TestTruncated cuts frames after each byte.
 func TestTruncated(t *testing.T) {
 	names, frames := manifest.Contiguous(t, 2000)
