@@ -26,8 +26,8 @@ type embedMeta struct {
 	Map map[string]embedNode `msgpack:"embed_map"`
 }
 
-// readEmbed adds the leaves of an embed store of stored bytes. The store then owns the frame. head may be nil.
-func (s *Store) readEmbed(f *frame.Frame, head *embedHead, stored int64) error {
+// readEmbed adds the leaves of the embed store in src. The store then owns the frame. head may be nil.
+func (s *Store) readEmbed(f *frame.Frame, head *embedHead, src source.Source) error {
 	marked := false
 	for layout, name := range []string{LayoutEmbed: "b2embed", LayoutDict: "b2dict", LayoutTree: "b2tree"} {
 		if _, ok := frames.MetaLayer(f, name); ok {
@@ -49,7 +49,7 @@ func (s *Store) readEmbed(f *frame.Frame, head *embedHead, stored int64) error {
 	if err != nil {
 		return err
 	}
-	p.head = head
+	p.head, p.src = head, src
 	size := p.Size()
 	for key, n := range nodes {
 		if err := checkKey(key); err != nil {
@@ -65,7 +65,7 @@ func (s *Store) readEmbed(f *frame.Frame, head *embedHead, stored int64) error {
 			s.index.leaves[key] = l
 		}
 	}
-	s.embed, s.size = f, stored
+	s.embed, s.size = f, src.Size()
 	s.pool.Store(p)
 	return nil
 }
@@ -89,6 +89,7 @@ type pool struct {
 	array *ndarray.Array // the embed store is an array: its frame may have padding between the bytes
 	kept  int64          // bytes in chunks that an edit does not replace: it completes the last chunk
 	head  *embedHead     // nil if no other Store edits the file
+	src   source.Source  // of the stored bytes, nil after an edit
 }
 
 // newPool returns the pool of an embed store in a frame.
@@ -143,6 +144,9 @@ func (p *pool) Size() int64 {
 	}
 	return p.f.Info().NBytes
 }
+
+// Refresh asks the source whether its bytes were replaced. It does not read the embed store again.
+func (p *pool) Refresh(ctx context.Context) error { return source.Refresh(ctx, p.src) }
 
 // embedHead is the fixed part of the header of an embed store, as it was when the store was opened. It has the number
 // of decoded bytes, so each Put of another Store changes it. The Put after that may overwrite the chunk that the first

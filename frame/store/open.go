@@ -132,7 +132,7 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readEmbed(f, head, src.Size()); err != nil {
+	if err := s.readEmbed(f, head, src); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func (s *Store) openEmbed(ctx context.Context) error {
 		file.Close()
 		return err
 	}
-	if err := s.readEmbed(f, head, file.src.Size()); err != nil {
+	if err := s.readEmbed(f, head, file.src); err != nil {
 		f.Close()
 		file.Close()
 		return err

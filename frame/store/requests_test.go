@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -198,6 +199,89 @@ func TestWalkZipFar(t *testing.T) {
 					t.Errorf("%+v, want %d rounds at most", stats, c.rounds)
 				}
 			})
+		})
+	}
+}
+
+// TestLeafFar reads a plane of an array on a server, through many chunks, and refreshes the array after the object was
+// replaced. A leaf takes what the file of an array takes.
+func TestLeafFar(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	items := make([]int16, 16*512*128)
+	rng := rand.New(rand.NewPCG(5, 5))
+	for i := range items {
+		items[i] = int16(rng.Uint32() & 0xfff)
+	}
+	a, err := ndarray.Create(ctx, filepath.Join(dir, "a.b2nd"), []int64{16, 512, 128}, items,
+		&ndarray.CreateOptions{Chunks: []int64{16, 64, 64}, Blocks: []int64{1, 64, 64}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for name, threshold := range map[string]int64{"own.b2z": 1, "embedded.b2z": 1 << 30} {
+		s, err := Create(ctx, filepath.Join(dir, name+".b2d"), &CreateOptions{OpenOptions: OpenOptions{Threshold: threshold}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Put(ctx, "/x", a.Frame()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Pack(ctx, filepath.Join(dir, name), nil); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+	var want link.Stats
+	for _, name := range []string{"a.b2nd", "own.b2z", "embedded.b2z"} {
+		b, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{"/s": {Data: b, ETag: `"1"`}}}
+			src, err := remote.Open(ctx, "http://host/s", &remote.Options{Client: l.Client()})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer src.Close()
+			var far *ndarray.Array
+			if name == "a.b2nd" {
+				far, err = ndarray.OpenSource(ctx, src, &ndarray.OpenOptions{Concurrency: 1})
+			} else {
+				var s *Store
+				if s, err = OpenSource(ctx, src, &OpenOptions{Frames: &frame.OpenOptions{Concurrency: 1}}); err == nil {
+					defer s.Close()
+					far, err = s.Array(ctx, "/x")
+				}
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer far.Close()
+			l.Stats()
+			got, err := ndarray.Read[int16](ctx, far, ndarray.At(5))
+			if err != nil || !slices.Equal(got, items[5*512*128:6*512*128]) {
+				t.Fatal(name, err)
+			}
+			stats := l.Stats()
+			t.Logf("%s: %+v", name, stats)
+			switch name {
+			case "a.b2nd":
+				want = stats
+			case "own.b2z":
+				if stats.Requests > want.Requests || stats.Bytes > want.Bytes+1000 {
+					t.Errorf("%+v, want %+v", stats, want)
+				}
+			}
+			if changed, err := far.Refresh(ctx); err != nil || changed {
+				t.Errorf("%s: Refresh: %v, %v", name, changed, err)
+			}
+			l.Objects["/s"] = link.Object{Data: b, ETag: `"2"`}
+			if _, err := far.Refresh(ctx); !errors.Is(err, frame.ErrChanged) {
+				t.Errorf("%s: Refresh after the object was replaced: %v", name, err)
+			}
 		})
 	}
 }

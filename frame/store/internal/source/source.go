@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 )
 
 // Source is frame.Source.
@@ -37,13 +38,35 @@ type RangeReader interface {
 	ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error
 }
 
-// Section returns the size bytes of src that start at off. They must exist. It is a RangeReader if src is one.
+// Gapper is an optional interface of a RangeReader: see frame.Source.
+type Gapper = storage.Gapper
+
+// Refresh calls the Refresh of src if it has one.
+func Refresh(ctx context.Context, src Source) error {
+	if r, ok := src.(storage.Refresher); ok {
+		return r.Refresh(ctx)
+	}
+	return nil
+}
+
+// Section returns the size bytes of src that start at off. They must exist. It is a RangeReader and a Gapper if src is
+// one. Its Refresh is that of src.
 func Section(src Source, off, size int64) Source {
 	s := section{src, off, size}
-	if r, ok := src.(RangeReader); ok {
-		return rangedSection{s, r}
+	r, ok := src.(RangeReader)
+	if !ok {
+		return s
 	}
-	return s
+	if g, ok := src.(Gapper); ok {
+		return gappedSection{rangedSection{s, r}, g}
+	}
+	return rangedSection{s, r}
+}
+
+// gappedSection is a section of a RangeReader with a Gap.
+type gappedSection struct {
+	rangedSection
+	Gapper
 }
 
 // rangedSection is a section of a RangeReader.
@@ -63,13 +86,18 @@ func (s rangedSection) ReadRanges(ctx context.Context, want []frame.Range, got f
 	return s.whole.ReadRanges(ctx, moved, got)
 }
 
-// Named returns src as a fmt.Stringer with a name. It is a RangeReader if src is one.
+// Named returns src as a fmt.Stringer with a name. It is a RangeReader and a Gapper if src is one. Its Refresh is that
+// of src.
 func Named(src Source, name string) Source {
 	n := named{src, name}
-	if r, ok := src.(RangeReader); ok {
-		return rangedNamed{n, r}
+	r, ok := src.(RangeReader)
+	if !ok {
+		return n
 	}
-	return n
+	if g, ok := src.(Gapper); ok {
+		return gappedNamed{rangedNamed{n, r}, g}
+	}
+	return rangedNamed{n, r}
 }
 
 type named struct {
@@ -79,10 +107,18 @@ type named struct {
 
 func (n named) String() string { return n.name }
 
+func (n named) Refresh(ctx context.Context) error { return Refresh(ctx, n.Source) }
+
 // rangedNamed is a named RangeReader.
 type rangedNamed struct {
 	named
 	RangeReader
+}
+
+// gappedNamed is a named RangeReader with a Gap.
+type gappedNamed struct {
+	rangedNamed
+	Gapper
 }
 
 type section struct {
@@ -106,6 +142,8 @@ func (s section) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 }
 
 func (s section) Size() int64 { return s.size }
+
+func (s section) Refresh(ctx context.Context) error { return Refresh(ctx, s.src) }
 
 // Reader returns a reader of src under a context.
 func Reader(ctx context.Context, src Source) *io.SectionReader {

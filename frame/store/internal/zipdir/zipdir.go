@@ -147,18 +147,31 @@ func (w *window) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 	return copy(p, w.buf[off-w.off:]), nil
 }
 
-// source returns w, as a source.RangeReader if its source is one.
+// Refresh calls that of the source.
+func (w *window) Refresh(ctx context.Context) error { return source.Refresh(ctx, w.Source) }
+
+// source returns w, as a source.RangeReader and a source.Gapper if its source is one.
 func (w *window) source() source.Source {
-	if r, ok := w.Source.(source.RangeReader); ok {
-		return rangedWindow{w, r}
+	r, ok := w.Source.(source.RangeReader)
+	if !ok {
+		return w
 	}
-	return w
+	if g, ok := w.Source.(source.Gapper); ok {
+		return gappedWindow{rangedWindow{w, r}, g}
+	}
+	return rangedWindow{w, r}
 }
 
 // rangedWindow is a window of a source.RangeReader.
 type rangedWindow struct {
 	*window
 	whole source.RangeReader
+}
+
+// gappedWindow is a window of a source.RangeReader with a Gap.
+type gappedWindow struct {
+	rangedWindow
+	source.Gapper
 }
 
 // ReadRanges takes ranges from memory if all of their bytes are in memory.
