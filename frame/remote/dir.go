@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/ranges"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -29,6 +30,7 @@ type Dir struct {
 
 	mu    sync.Mutex
 	err   error // of all reads from now on: closed or changed
+	whole int64 // bytes of the largest chunk sent in place of a range; negative = the most it may have; 0 = not so
 	files map[int64]*dirFile
 	idle  list.List // of *dirFile that have an Object and no users; the front was used last
 }
@@ -122,6 +124,9 @@ func openDir(ctx context.Context, opts Options, newClient func(name string) *cli
 		return nil, &Error{URL: index.name, Err: unsupported("an index of %d bytes, want less than 2 GiB", obj.Size())}
 	}
 	d := &Dir{index: obj, o: opts, files: map[int64]*dirFile{}}
+	if obj.whole {
+		d.whole = -max(opts.MaxWhole, 0) // until a chunk is known
+	}
 	// A chunk in the cache on disk belongs to a version of the index: with a new index, the chunks may be new, too.
 	key = fmt.Sprintf("%s\x00%q %q %d\x00", key, obj.id.ETag, obj.id.Modified, obj.id.Size)
 	bodies := &turns{}
@@ -247,6 +252,7 @@ func (d *Dir) ReadRanges(ctx context.Context, want []Range, got func(i int, at i
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer s.end()
 	for _, g := range groups {
+		g.bytes = d.fetched(g)
 		for s.running > 0 && (s.bytes+g.bytes > d.o.MaxBytes || s.running >= 4*d.o.Requests) {
 			if err := s.next(got); err != nil {
 				return err
@@ -267,7 +273,27 @@ type fileRanges struct {
 	file   int64 // number of the chunk file, or -1 for the index
 	ranges []Range
 	of     []int // number of each range in the call
-	bytes  int64
+	bytes  int64 // that are fetched for them
+}
+
+// fetched returns how many bytes are fetched for the ranges of a file: also the gaps between them, or all of the file.
+func (d *Dir) fetched(g *fileRanges) (bytes int64) {
+	m := d.index.cost()
+	for _, f := range ranges.Plan(g.ranges, &m) {
+		bytes += f.Len
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return max(bytes, d.whole, -d.whole)
+}
+
+// noteWhole notes whether the server has sent a whole chunk in place of a range, and its bytes.
+func (d *Dir) noteWhole(whole bool, bytes int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.whole = max(d.whole, bytes); !whole {
+		d.whole = 0
+	}
 }
 
 // groups returns the ranges of each file, in the order in which the files are first wanted.
@@ -286,7 +312,7 @@ func (d *Dir) groups(want []Range) ([]*fileRanges, error) {
 			of[file] = g
 			groups = append(groups, g)
 		}
-		g.ranges, g.of, g.bytes = append(g.ranges, r), append(g.of, i), g.bytes+r.Len
+		g.ranges, g.of = append(g.ranges, r), append(g.of, i)
 	}
 	return groups, nil
 }

@@ -27,6 +27,7 @@ type Object struct {
 
 	opened  bool // Open has succeeded
 	settled bool // see version.settled
+	whole   bool // the server has sent the whole object in place of a range
 
 	ctx    context.Context // ends with Close
 	cancel context.CancelFunc
@@ -169,6 +170,7 @@ func (obj *Object) start(e *opened, disk *diskCache) {
 	obj.id, obj.settled, obj.opened = e.id, e.settled, true
 	for _, p := range e.parts {
 		obj.table.pin(p.off, p.data)
+		obj.whole = obj.whole || p.whole
 	}
 	if disk != nil && e.id.named() && e.settled {
 		obj.disk = disk.object(e)
