@@ -160,7 +160,7 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 		err = obj.c.checkNamed(&opened{id: p.id}) // no part makes up for a version: the next read may be a new request
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		if e := d.index.Refresh(ctx); e != nil {
+		if e := d.index.Refresh(ctx); e != nil && !errors.Is(e, errUnnamed) {
 			return nil, false, e // the frame was replaced, and the file is no part of it any more
 		}
 		err = fmt.Errorf("%w: %w", err, errs.ErrCorrupt)

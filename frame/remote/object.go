@@ -246,7 +246,8 @@ func (obj *Object) Gap() int64 {
 
 // Refresh asks the server whether the object is still the version that was opened, with one request to the URL, which
 // follows redirects again. If it is not, Refresh and all later reads return ErrChanged: open the object again.
-// Frame.Refresh of package frame calls Refresh.
+// Frame.Refresh of package frame calls Refresh. If the server names no version and Options.Unversioned is not set,
+// Refresh returns errors.ErrUnsupported if the object has the same size and is not empty.
 func (obj *Object) Refresh(ctx context.Context) error {
 	ctx = task.Context(ctx)
 	if err := obj.failed(ctx); err != nil {
@@ -259,6 +260,9 @@ func (obj *Object) Refresh(ctx context.Context) error {
 	err := obj.verify(ctx)
 	if err != nil && obj.ctx.Err() != nil {
 		return errs.ErrClosed
+	}
+	if err == nil && obj.id.Size > 0 && !obj.id.named() && !obj.o.Unversioned {
+		err = &Error{URL: obj.c.name, Err: errUnnamed}
 	}
 	return err
 }

@@ -52,6 +52,9 @@ func (c *client) open(ctx context.Context) (*opened, error) {
 			c.single.Store(true)
 			o, err = c.ends(ctx)
 		}
+		if err == nil && !o.id.named() && !c.o.Unversioned && o.complete() && len(o.parts) > 1 {
+			o, err = c.inOne(ctx, o.id.Size)
+		}
 		if err == nil {
 			err = c.checkNamed(o)
 		}
@@ -61,14 +64,23 @@ func (c *client) open(ctx context.Context) (*opened, error) {
 	}
 }
 
+// inOne reads a small object with one request. If its version has no name, its parts may be of different versions.
+func (c *client) inOne(ctx context.Context, size int64) (*opened, error) {
+	p, err := c.first(ctx, wish{0, size})
+	return &opened{id: p.id, parts: []part{p}, settled: p.settled}, err
+}
+
 // checkNamed returns an error if more of an object is to be read than o has, but its version has no name.
 func (c *client) checkNamed(o *opened) error {
 	if o.complete() || o.id.named() || c.o.Unversioned {
 		return nil
 	}
-	return &Error{URL: c.name, Err: unsupported("the server names no version (a strong ETag or Last-Modified); " +
-		"Options.Unversioned reads the object without noticing most changes")}
+	return &Error{URL: c.name, Err: errUnnamed}
 }
+
+// errUnnamed is returned if only a version can answer a question.
+var errUnnamed = unsupported("the server names no version (a strong ETag or Last-Modified); " +
+	"Options.Unversioned reads the object without noticing most changes")
 
 // ends reads the head of the object and, if that is not all, its tail. The requests are in flight at the same time.
 func (c *client) ends(ctx context.Context) (*opened, error) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestOpenFaults opens an object on a server with a fault in its first answers.
@@ -173,6 +174,38 @@ func TestTruncatedWhileOpened(t *testing.T) {
 			t.Errorf("Small %v: %d bytes of an empty object of %d, %v", small, n, obj.Size(), err)
 		}
 		obj.Close()
+	}
+}
+
+// TestUnnamed opens small objects of a server that names no version. All bytes are of one answer, and Refresh does not
+// call an object unchanged that it cannot compare.
+func TestUnnamed(t *testing.T) {
+	for _, size := range []int{1000, 100_000} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			old, replaced := bytes.Repeat([]byte("a"), size), bytes.Repeat([]byte("b"), size)
+			s := newServer(t, old)
+			s.set(func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+				w.Header().Del("ETag")
+				if strings.HasPrefix(r.Header.Get("Range"), "bytes=-") {
+					http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(replaced))
+					return true
+				}
+				return false
+			})
+			obj := openServer(t, s, quick())
+			got, err := io.ReadAll(io.NewSectionReader(obj, 0, obj.Size()))
+			if err != nil || !bytes.Equal(got, old) {
+				t.Errorf("%d of a, %d of b, %v", bytes.Count(got, []byte("a")), bytes.Count(got, []byte("b")), err)
+			}
+			s.replace(replaced, "")
+			if err := obj.Refresh(t.Context()); !errors.Is(err, errors.ErrUnsupported) {
+				t.Errorf("Refresh: %v, want ErrUnsupported", err)
+			}
+			s.replace(replaced[1:], "")
+			if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
+				t.Errorf("Refresh with another size: %v, want ErrChanged", err)
+			}
+		})
 	}
 }
 

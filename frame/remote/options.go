@@ -34,7 +34,7 @@ type Options struct {
 	// MiB, negative = none.
 	MaxWhole int64
 	// Unversioned accepts objects whose answers have neither a strong ETag nor Last-Modified. Only a change of their
-	// size is detected.
+	// size is detected. Without it, such an object is accepted only if one answer has all of its bytes.
 	Unversioned bool
 
 	// The cost of reading. Ranges are read with one request if the gap between them has at most Gap bytes. By default
