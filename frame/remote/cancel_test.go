@@ -123,3 +123,20 @@ func TestShortStall(t *testing.T) {
 		t.Errorf("%d running, %d waiting", x.running, len(x.waiting))
 	}
 }
+
+// TestCanceledAnswer cancels a call whose answer has arrived. The call returns the error of its context.
+func TestCanceledAnswer(t *testing.T) {
+	s := newServer(t, randomBytes(1000))
+	s.set(func(_ int64, w http.ResponseWriter, _ *http.Request) bool {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return true
+	})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := quick()
+	o.Small = true
+	o.Trace = func(Event) { cancel() }
+	if _, err := Open(ctx, s.URL, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
+	}
+}

@@ -101,7 +101,10 @@ func (c *client) do(ctx context.Context, off int64, try attempt) error {
 	again := false // the request has started from the URL again
 	for i := 0; ; i++ {
 		from, err := c.once(ctx, off, try)
-		if err == nil || ctx.Err() != nil {
+		if err == nil {
+			return nil
+		}
+		if err := ctx.Err(); err != nil {
 			return err
 		}
 		c.forget(from) // it may have expired, or be down
