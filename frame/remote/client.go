@@ -47,6 +47,9 @@ func newClient(rawURL string, o *Options) (*client, error) {
 		if errors.As(err, &e) {
 			err = e.Err
 		}
+		if strings.Contains(rawURL, "@") { // a part of a password may look like a port, and err names it
+			return nil, fmt.Errorf("invalid URL: %w", ErrParam)
+		}
 		return nil, fmt.Errorf("invalid URL: %w: %w", err, ErrParam)
 	}
 	c := &client{url: u, name: public(u), key: u.String(), http: o.Client}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/goblosc/blosc2/internal/errs"
 )
@@ -54,6 +55,9 @@ func (c changed) Unwrap() error { return ErrChanged }
 func public(u *url.URL) string {
 	c := *u
 	c.RawQuery, c.ForceQuery, c.Fragment, c.RawFragment = "", false, "", ""
+	if strings.Contains(c.Opaque, "@") { // user:password@host, without http://
+		c.Opaque = "xxxxx"
+	}
 	return c.Redacted()
 }
 
