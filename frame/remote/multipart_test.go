@@ -39,6 +39,16 @@ func TestLinkMultipart(t *testing.T) {
 		want(t, "series", l.Stats(), 25, 1, 365*6200*11/10)
 		readAll(t, obj, data, plane)
 		want(t, "plane", l.Stats(), 20, 1, 128*16_000*11/10)
+
+		longest := int64(0) // although one request at a time would rather be longer
+		obj = open(t, l, Options{Multipart: true, Requests: 1, MaxLen: 64 << 10, MaxBytes: 64 << 10, Trace: func(e Event) {
+			longest = max(longest, e.Len)
+		}})
+		longest = 0
+		readAll(t, obj, data, plane)
+		if longest > 64<<10 {
+			t.Errorf("a request of %d bytes, want at most MaxLen, %d", longest, 64<<10)
+		}
 	})
 }
 

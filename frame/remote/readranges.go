@@ -71,7 +71,7 @@ func (obj *Object) batches(fetches []ranges.Fetch) []batch {
 	share := (len(fetches) + obj.o.Requests - 1) / obj.o.Requests
 	m := obj.c.costs.cost()
 	m.Gap = 0
-	few := m.GapLen()
+	few := min(m.GapLen(), obj.o.MaxLen)
 	var batches []batch
 	n := 0 // fetches in the last batch
 	for _, f := range fetches {
