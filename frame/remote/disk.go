@@ -239,23 +239,19 @@ func (d *diskObject) align(want []Range, size int64) []Range {
 // blockName returns the name of the file of a block.
 func (d *diskObject) blockName(k int64) string { return fmt.Sprintf("%s-%x", d.version, k) }
 
-// get fills buf, which is for the bytes at off, with cached bytes. It returns the smallest range that holds all other
-// bytes.
-func (d *diskObject) get(buf []byte, off int64) (rest Range) {
-	all := Range{Off: off, Len: int64(len(buf))}
-	for k := off / blockSize; k*blockSize < all.End(); k++ {
-		lo, hi := max(k*blockSize, off), min((k+1)*blockSize, all.End())
+// get fills buf, which is for the bytes at off, with cached bytes. It returns the ranges of all other bytes.
+func (d *diskObject) get(buf []byte, off int64) (missing []Range) {
+	end := off + int64(len(buf))
+	for k := off / blockSize; k*blockSize < end; k++ {
+		lo, hi := max(k*blockSize, off), min((k+1)*blockSize, end)
 		b := d.read(d.blockName(k), blockSize)
 		if int64(len(b)) == min(blockSize, d.size-k*blockSize) {
 			copy(buf[lo-off:hi-off], b[lo-k*blockSize:])
-			continue
+		} else {
+			missing = append(missing, Range{Off: lo, Len: hi - lo})
 		}
-		if rest.Len == 0 {
-			rest.Off = lo
-		}
-		rest.Len = hi - rest.Off
 	}
-	return rest
+	return missing
 }
 
 // put stores the blocks of which buf, the bytes at off, and the ends of the object have all bytes.

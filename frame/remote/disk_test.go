@@ -87,6 +87,38 @@ func TestDiskWarm(t *testing.T) {
 }
 
 // TestDiskChanged replaces an object that is cached.
+// TestDiskBetween reads blocks of which all but the first and the last are cached, with one block between two others
+// missing. Only the missing ones are received.
+func TestDiskBetween(t *testing.T) {
+	data := randomBytes(3 << 20)
+	s := newServer(t, data)
+	dir := t.TempDir()
+	obj := openServer(t, s, diskOptions(dir))
+	for _, r := range []Range{{Off: 4 * blockSize, Len: 8 * blockSize}, {Off: 13 * blockSize, Len: 8 * blockSize}} {
+		readAll(t, obj, data, []Range{r})
+	}
+	settle(t, obj)
+	o := diskOptions(dir)
+	o.Gap = 4096
+	var mu sync.Mutex
+	received := int64(0)
+	o.Trace = func(e Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		if e.Kind == Request {
+			received += e.Len
+		}
+	}
+	obj = openServer(t, s, o)
+	readAll(t, obj, data, []Range{{Off: 3 * blockSize, Len: 19 * blockSize}})
+	settle(t, obj)
+	mu.Lock()
+	defer mu.Unlock()
+	if most := int64(3*blockSize + 1); received > most { // and the byte that asks for the version
+		t.Errorf("received %d bytes, want at most %d", received, most)
+	}
+}
+
 func TestDiskChanged(t *testing.T) {
 	data := randomBytes(700_000)
 	s := newServer(t, data)

@@ -47,8 +47,13 @@ func (c *client) readPieces(ctx context.Context, pieces []piece, id *identity) e
 			return err
 		}
 	}
+	return c.readEach(ctx, rest, id)
+}
+
+// readEach fills pieces with one request for each.
+func (c *client) readEach(ctx context.Context, pieces []piece, id *identity) error {
 	var tasks []*task.Task
-	for _, p := range rest {
+	for _, p := range pieces {
 		tasks = append(tasks, task.Go(func() error { return c.read(ctx, p.buf, p.off, id) }))
 	}
 	for _, t := range tasks {

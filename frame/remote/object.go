@@ -436,12 +436,16 @@ func (obj *Object) load(ctx context.Context, buf []byte, off int64) error {
 	if obj.disk == nil {
 		return obj.c.read(ctx, buf, off, &obj.id)
 	}
-	rest := obj.disk.get(buf, off)
-	if hit := int64(len(buf)) - rest.Len; hit > 0 && obj.o.Trace != nil {
+	m := obj.cost()
+	m.MaxLen = max(m.MaxLen, int64(len(buf)))
+	hit := int64(len(buf))
+	var pieces []piece
+	for _, f := range ranges.Plan(obj.disk.get(buf, off), &m) {
+		pieces = append(pieces, piece{f.Off, buf[f.Off-off : f.End()-off]})
+		hit -= f.Len
+	}
+	if hit > 0 && obj.o.Trace != nil {
 		obj.o.Trace(Event{Kind: Disk, Off: off, Len: hit})
 	}
-	if rest.Len == 0 {
-		return nil
-	}
-	return obj.c.read(ctx, buf[rest.Off-off:rest.End()-off], rest.Off, &obj.id)
+	return obj.c.readEach(ctx, pieces, &obj.id)
 }
