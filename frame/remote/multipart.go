@@ -29,17 +29,19 @@ var errNotSeveral = errors.New("the server does not answer with several ranges")
 func (c *client) readPieces(ctx context.Context, pieces []piece, id *identity) error {
 	rest := pieces
 	for len(rest) > 1 && !c.single.Load() {
-		err := c.do(ctx, rest[0].off, func(ctx context.Context, alive func()) (int64, int, error) {
-			if p := rest[0]; len(rest) == 1 { // after an attempt that broke off
-				n, status, err := c.one(ctx, p.buf, p.off, id, alive)
-				if err == nil {
+		err := c.do(ctx, func(ctx context.Context, alive func()) (got Range, status int, err error) {
+			p := rest[0]
+			got.Off = p.off
+			if len(rest) == 1 { // after an attempt that broke off
+				if got.Len, status, err = c.one(ctx, p.buf, p.off, id, alive); err == nil {
 					rest = nil
 				}
-				return n, status, err
+				return got, status, err
 			}
-			n, k, status, err := c.several(ctx, rest, id, alive)
+			k := 0
+			got.Len, k, status, err = c.several(ctx, rest, id, alive)
 			rest = rest[k:]
-			return n, status, err
+			return got, status, err
 		})
 		if errors.Is(err, errNotSeveral) {
 			c.single.Store(true)
@@ -175,44 +177,44 @@ func (r *aliveReader) Read(p []byte) (int, error) {
 // bothEnds reads the head and the tail of the object with one request. It returns errNotSeveral if the server cannot do
 // that.
 func (c *client) bothEnds(ctx context.Context) (o *opened, err error) {
-	err = c.do(ctx, 0, func(ctx context.Context, alive func()) (int64, int, error) {
+	err = c.do(ctx, func(ctx context.Context, alive func()) (got Range, status int, err error) {
 		a, parts, err := c.askSeveral(ctx, fmt.Sprintf("bytes=0-%d,-%d", keep-1, keep), nil, alive, 2*keep)
 		if err != nil {
-			return 0, statusOf(err), err
+			return got, statusOf(err), err
 		}
 		defer a.body.Close()
 		if a.whole { // of a small object, as the ranges have more bytes
 			if a.n < 0 || a.n > 2*keep {
-				return 0, a.status, errNotSeveral
+				return got, a.status, errNotSeveral
 			}
 			data, err := c.whole(ctx, a, alive)
 			a.id.Size = int64(len(data))
 			o = &opened{id: a.id, parts: []part{{id: a.id, data: data, settled: a.settled}}, settled: a.settled}
-			return a.id.Size, a.status, err
+			got.Len = a.id.Size
+			return got, a.status, err
 		}
 		o = &opened{settled: a.settled}
-		n := int64(0)
 		for i := range 2 {
 			p, err := c.nextPart(ctx, a, parts)
 			if err != nil {
-				return n, a.status, err
+				return got, a.status, err
 			}
 			off := int64(0)
 			if i == 1 {
 				off = p.id.Size - keep
 			}
 			if p.off != off || p.n != keep || i == 1 && off < keep || i == 1 && p.id != o.id {
-				return n, a.status, errNotSeveral
+				return got, a.status, errNotSeveral
 			}
 			o.id = p.id
 			data := make([]byte, keep)
 			m, err := c.fill(ctx, p, data, alive)
-			if n += int64(m); err != nil {
-				return n, a.status, err
+			if got.Len += int64(m); err != nil {
+				return got, a.status, err
 			}
 			o.parts = append(o.parts, part{id: p.id, off: off, data: data, settled: a.settled})
 		}
-		return n, a.status, nil
+		return got, a.status, nil
 	})
 	return o, err
 }

@@ -2,6 +2,7 @@ package remote
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -229,22 +231,32 @@ func TestTrace(t *testing.T) {
 		defer mu.Unlock()
 		events = append(events, e)
 	}
+	check := func(want ...string) {
+		t.Helper()
+		var got []string
+		for _, e := range events {
+			got = append(got, fmt.Sprint(e.Kind, e.Off, e.Len, e.Status, e.Err != nil))
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("events %q, want %q", got, want)
+		}
+		events = nil
+	}
 	obj := openServer(t, s, o)
+	slices.SortFunc(events, func(a, b Event) int { return cmp.Compare(a.Off, b.Off) })
+	check("request 0 65536 206 false", "request 234464 65536 206 false")
 	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
 		return n == 1 && passingFaults[2].fault(s, n, w, r)
 	})
-	events = nil
 	for range 2 {
 		readAll(t, obj, data, []Range{{Off: 100_000, Len: 10}})
 	}
-	var got []string
-	for _, e := range events {
-		got = append(got, fmt.Sprint(e.Kind, e.Off, e.Len, e.Status, e.Err != nil))
-	}
-	want := []string{"request 100000 0 503 true", "request 100000 10 206 false", "memory 100000 10 0 false"}
-	if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("events %q, want %q", got, want)
-	}
+	check("request 100000 0 503 true", "request 100000 10 206 false", "memory 100000 10 0 false")
+	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		return n == 1 && passingFaults[5].fault(s, n, w, r)
+	})
+	readAll(t, obj, data, []Range{{Off: 110_000, Len: 10}})
+	check("request 110000 4 206 true", "request 110004 6 206 false")
 }
 
 // TestPanic lets code of the user panic: the panic must reach the caller.

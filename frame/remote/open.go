@@ -130,20 +130,22 @@ func (c *client) ends(ctx context.Context) (*opened, error) {
 
 // first makes a first request. The answer may be the whole object.
 func (c *client) first(ctx context.Context, w wish) (p part, err error) {
-	err = c.do(ctx, max(w.off, 0), func(ctx context.Context, alive func()) (int64, int, error) {
+	err = c.do(ctx, func(ctx context.Context, alive func()) (got Range, status int, err error) {
 		p = part{} // of an attempt that broke off
+		got.Off = max(w.off, 0)
 		a, err := c.ask(ctx, w, nil)
 		if err != nil {
-			return 0, statusOf(err), err
+			return got, statusOf(err), err
 		}
 		if a.body == nil {
 			p.id, p.settled = a.id, a.settled
-			return 0, a.status, nil
+			return got, a.status, nil
 		}
+		got.Off = a.off
 		defer a.body.Close()
 		end, err := c.receive(ctx, a.n, alive)
 		if err != nil {
-			return 0, a.status, err
+			return got, a.status, err
 		}
 		defer end()
 		p = part{id: a.id, off: a.off, settled: a.settled, whole: a.whole}
@@ -151,13 +153,15 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 		case !a.whole:
 			p.data = make([]byte, a.n)
 			n, err := c.fill(ctx, a, p.data, alive)
-			return int64(n), a.status, err
+			got.Len = int64(n)
+			return got, a.status, err
 		case w.off < 0:
-			return 0, a.status, errNoRange // the request for the head gets the same answer
+			return got, a.status, errNoRange // the request for the head gets the same answer
 		}
 		p.data, err = c.whole(ctx, a, alive)
 		p.id.Size = int64(len(p.data))
-		return p.id.Size, a.status, err
+		got.Len = p.id.Size
+		return got, a.status, err
 	})
 	return p, err
 }

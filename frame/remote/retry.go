@@ -93,14 +93,14 @@ func repeatable(err error) bool {
 	return !strings.HasPrefix(err.Error(), "unsupported protocol scheme") && err.Error() != "http: no Host in request URL"
 }
 
-// attempt is one request. It returns the number of bytes that it received and the status of the answer.
-type attempt func(ctx context.Context, alive func()) (n int64, status int, err error)
+// attempt is one request. It returns the bytes that it received and the status of the answer.
+type attempt func(ctx context.Context, alive func()) (got Range, status int, err error)
 
-// do makes a request for bytes at off until it succeeds, fails for good or has used up its repetitions.
-func (c *client) do(ctx context.Context, off int64, try attempt) error {
+// do makes a request until it succeeds, fails for good or has used up its repetitions.
+func (c *client) do(ctx context.Context, try attempt) error {
 	again := false // the request has started from the URL again
 	for i := 0; ; i++ {
-		from, err := c.once(ctx, off, try)
+		from, err := c.once(ctx, try)
 		if err == nil {
 			return nil
 		}
@@ -136,7 +136,7 @@ func (c *client) do(ctx context.Context, off int64, try attempt) error {
 
 // once makes one attempt when a slot is free. It returns where earlier redirects have led, which gets the request, or
 // nil.
-func (c *client) once(ctx context.Context, off int64, try attempt) (from *target, err error) {
+func (c *client) once(ctx context.Context, try attempt) (from *target, err error) {
 	select {
 	case c.slots <- struct{}{}:
 	case <-ctx.Done():
@@ -149,9 +149,9 @@ func (c *client) once(ctx context.Context, off int64, try attempt) (from *target
 	defer timer.Stop()
 	from = c.redirect()
 	start := time.Now()
-	n, status, err := try(ctx, func() { timer.Reset(c.o.Stall) })
+	got, status, err := try(ctx, func() { timer.Reset(c.o.Stall) })
 	if c.o.Trace != nil {
-		c.o.Trace(Event{Kind: Request, Off: off, Len: n, Status: status, Err: err, Duration: time.Since(start)})
+		c.o.Trace(Event{Kind: Request, Off: got.Off, Len: got.Len, Status: status, Err: err, Duration: time.Since(start)})
 	}
 	return from, err
 }
@@ -178,12 +178,13 @@ func sleep(ctx context.Context, d time.Duration) error {
 // the last byte, such as a wrong checksum, the next attempt reads all bytes again.
 func (c *client) read(ctx context.Context, buf []byte, off int64, id *identity) error {
 	done := int64(0)
-	return c.do(ctx, off, func(ctx context.Context, alive func()) (int64, int, error) {
+	return c.do(ctx, func(ctx context.Context, alive func()) (Range, int, error) {
 		n, status, err := c.one(ctx, buf[done:], off+done, id, alive)
+		got := Range{Off: off + done, Len: n}
 		if done += n; done == int64(len(buf)) {
 			done = 0
 		}
-		return n, status, err
+		return got, status, err
 	})
 }
 
