@@ -66,6 +66,37 @@ func TestPackInside(t *testing.T) {
 	}
 }
 
+// TestPackEdited packs a store from which another Store has moved a leaf, out of embed.b2e to a file of its own.
+func TestPackEdited(t *testing.T) {
+	ctx, parent := t.Context(), t.TempDir()
+	dir, zip := filepath.Join(parent, "s.b2d"), filepath.Join(parent, "s.b2z")
+	w, err := Create(ctx, dir, &CreateOptions{OpenOptions: OpenOptions{Threshold: 100}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Put(ctx, "/a", contentFrame(t, make([]byte, 10))); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Open(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := w.Put(ctx, "/a", contentFrame(t, make([]byte, 200))); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Pack(ctx, zip, nil); !errors.Is(err, frame.ErrChanged) {
+		t.Errorf("%v, want %v", err, frame.ErrChanged)
+	}
+	if _, err := os.Stat(zip); err == nil {
+		t.Error("there is a zip file")
+	}
+	if err := w.Pack(ctx, zip, nil); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestDeepDirectory opens a store with a directory so deep that each step of a walk takes long.
 func TestDeepDirectory(t *testing.T) {
 	ctx := context.Background()

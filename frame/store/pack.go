@@ -23,7 +23,8 @@ import (
 // ErrParam. The file gets its name when it is complete, so a crash leaves the old file or the new one. Pack holds no
 // leaf in memory. Edits of the store wait until it returns. The error wraps fs.ErrExist if the name exists, and
 // ErrParam for a name in the directory of the store, where the file would become a part of it or replace one,
-// and for a name that only a directory can have.
+// and for a name that only a directory can have. It wraps frame.ErrChanged if another Store has edited embed.b2e since
+// this one was opened.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
 	if o == nil {
 		o = &CreateOptions{}
@@ -96,6 +97,11 @@ func (s *Store) pack(ctx context.Context, w io.Writer) error {
 	for _, f := range files {
 		if err := s.packMember(ctx, z, f.name, buf); err != nil {
 			return fmt.Errorf("%s: %w", f.name, err)
+		}
+	}
+	if h := s.pool.Load().head; h != nil { // a leaf of embed.b2e may have got a file that is not in the list
+		if err := h.check(ctx); err != nil {
+			return err
 		}
 	}
 	return z.Close()
