@@ -200,7 +200,7 @@ func (d *directory) open(_ context.Context, name string) (*openFile, error) {
 	}
 }
 
-// dirFile is an open file of a directory.
+// dirFile is an open file of the operating system.
 type dirFile struct {
 	source.Source
 	file storage.File

@@ -157,28 +157,56 @@ type embedHead struct {
 }
 
 // openEmbedFrame opens the frame of an embed store. If other Stores may edit its file, it returns its header, too.
-func openEmbedFrame(ctx context.Context, src source.Source, shared bool, o *frame.OpenOptions) (*frame.Frame, *embedHead, error) {
+// now is src with the number of bytes that the file has then.
+func openEmbedFrame(ctx context.Context, src source.Source, shared bool, o *frame.OpenOptions) (f *frame.Frame, h *embedHead, now source.Source, err error) {
 	if !shared {
-		f, err := frame.OpenSource(ctx, src, o)
-		return f, nil, err
+		f, err = frame.OpenSource(ctx, src, o)
+		return f, nil, src, err
 	}
 	for try := 1; ; try++ {
-		h := &embedHead{src: src}
+		h = &embedHead{src: src}
 		if err := h.read(ctx, h.b[:]); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		f, err := frame.OpenSource(ctx, src, o)
+		now, err := sizeNow(src) // at least the bytes that the header counts
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
-		if err = h.check(ctx); err == nil {
-			return f, h, nil
+		f, err := frame.OpenSource(ctx, now, o)
+		edited := h.check(ctx) // then the frame may look damaged
+		if err == nil && edited == nil {
+			return f, h, now, nil
 		}
-		f.Close()
+		if err == nil {
+			f.Close()
+		}
+		if edited != nil {
+			err = edited
+		} else if again, e := sizeNow(src); e == nil && again.Size() != now.Size() { // by an edit that keeps the header
+			err = errEdited()
+		}
 		if try == mostReplaced || !errors.Is(err, frame.ErrChanged) {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
+}
+
+// sizeNow returns the bytes of a file, as many as it has now, or src if it is something else.
+func sizeNow(src source.Source) (source.Source, error) {
+	d, ok := src.(dirFile)
+	if !ok {
+		return src, nil
+	}
+	fi, err := d.file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return source.FromReader(d.file, fi.Size()), nil
+}
+
+// errEdited returns the error for bytes of an embed store that another Store may have overwritten.
+func errEdited() error {
+	return fmt.Errorf("the embed store was edited; open the store again: %w", frame.ErrChanged)
 }
 
 // read reads the header that is stored now. A file with fewer bytes is no frame.
@@ -196,7 +224,7 @@ func (h *embedHead) check(ctx context.Context) error {
 		return err
 	}
 	if now != h.b {
-		return fmt.Errorf("the embed store was edited; open the store again: %w", frame.ErrChanged)
+		return errEdited()
 	}
 	return nil
 }

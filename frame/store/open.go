@@ -72,7 +72,7 @@ func openName(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 	if err != nil {
 		return nil, err
 	}
-	s, err := openSource(ctx, source.FromReader(f, fi.Size()), f, o)
+	s, err := openSource(ctx, dirFile{source.FromReader(f, fi.Size()), f, fi}, f, o)
 	if err != nil {
 		f.Close()
 	}
@@ -121,7 +121,7 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	s := &Store{opts: o, index: index{leaves: map[string]*leaf{}}}
 	s.files.box = embedFileOnly{closer}
 	fo := o.frames()
-	f, head, err := openEmbedFrame(ctx, src, closer != nil, &fo)
+	f, head, now, err := openEmbedFrame(ctx, src, closer != nil, &fo)
 	if errors.Is(err, errs.ErrFormat) {
 		if tail, zipErr := zipdir.LongTail(ctx, src); zipErr != nil {
 			return nil, zipErr
@@ -132,7 +132,7 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readEmbed(f, head, src); err != nil {
+	if err := s.readEmbed(f, head, now); err != nil {
 		f.Close()
 		return nil, err
 	}
@@ -248,12 +248,12 @@ func (s *Store) openEmbed(ctx context.Context) error {
 	}
 	fo := s.opts.frames()
 	_, shared := s.files.box.(*directory)
-	f, head, err := openEmbedFrame(ctx, file.src, shared, &fo)
+	f, head, now, err := openEmbedFrame(ctx, file.src, shared, &fo)
 	if err != nil {
 		file.Close()
 		return err
 	}
-	if err := s.readEmbed(f, head, file.src); err != nil {
+	if err := s.readEmbed(f, head, now); err != nil {
 		f.Close()
 		file.Close()
 		return err

@@ -411,3 +411,58 @@ func TestOpenMoved(t *testing.T) {
 		t.Errorf("%d looks", looks)
 	}
 }
+
+// TestEditedRace opens a store during edits of another Store, which move a leaf or append others. No leaf is missing.
+func TestEditedRace(t *testing.T) {
+	ctx := t.Context()
+	type put struct {
+		key  string
+		size int // at least 100: in a file of its own, in a directory
+	}
+	pairs := 0
+	for _, c := range []struct {
+		name string
+		puts []put // the first ones before the store is opened
+	}{
+		{"x.b2e", []put{{"/a", 10}, {"/b", 20}, {"/c", 30}}},
+		{"x.b2d", []put{{"/a", 10}, {"/b", 20}, {"/c", 30}}},
+	} {
+		n, err := simulated.Interleave(1, func() simulated.Rivals {
+			sys := simulated.New()
+			o := OpenOptions{sys: sys, Frames: &frame.OpenOptions{NoSync: true}}
+			co := &CreateOptions{OpenOptions: o}
+			if c.name == "x.b2d" {
+				co.Threshold = 100
+			}
+			w, err := Create(ctx, c.name, co)
+			if err != nil {
+				t.Fatal(err)
+			}
+			write := func(puts []put) {
+				for _, p := range puts {
+					if err := w.Put(ctx, p.key, contentFrame(t, make([]byte, p.size))); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			write(c.puts[:1])
+			var r *Store
+			return simulated.Rivals{System: sys, A: func() { write(c.puts[1:]) }, B: func() { r, err = Open(ctx, c.name, &OpenOptions{sys: sys}) },
+				Check: func() error {
+					if err != nil {
+						return err
+					}
+					defer r.Close()
+					if !r.Has("/a") {
+						return errors.New("/a is missing")
+					}
+					return w.Close()
+				}}
+		})
+		if err != nil {
+			t.Errorf("%s, puts %v: %v", c.name, c.puts, err)
+		}
+		pairs += n
+	}
+	t.Log(pairs, "pairs")
+}
