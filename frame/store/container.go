@@ -213,7 +213,7 @@ func (d *directory) now(name string, src source.Source) source.Source {
 	if err != nil || !d.sys.Same(fi, f.info) {
 		return nil
 	}
-	return source.FromReader(f.file, fi.Size()) // an edit in place may have changed the size
+	return dirFile{source.FromReader(f.file, fi.Size()), f.file, f.info} // an edit in place may have changed the size
 }
 
 // lstat describes a regular file that is reached without links.

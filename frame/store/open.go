@@ -39,7 +39,8 @@ type Store struct {
 // Open opens the store in a file (.b2e or .b2z) or a directory (.b2d) for reading. The content determines the layout,
 // not the name. Open reads the list of leaves, the header of the embed store, and the first bytes of files with other
 // extensions than python-blosc2 uses, but no leaf. The error wraps ErrFormat, ErrCorrupt, ErrTooLarge or
-// errors.ErrUnsupported, or is an error of the operating system.
+// errors.ErrUnsupported, or frame.ErrChanged if other Stores edit the store all the time, or is an error of the
+// operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
 	s, err := openName(ctx, name, o)
 	if err != nil {
@@ -164,42 +165,74 @@ func openContainer(ctx context.Context, box container, o *OpenOptions) (*Store, 
 }
 
 // openContainerFiles opens the store in a directory or zip file.
+//
+// Another Store may edit a directory at the same time, and move leaves. It stores a file before it removes the leaf
+// from the embed store, and a leaf in the embed store before it removes the file. So no leaf is missing if the embed
+// store was opened before the files were listed, and no leaf has left it by the time the list is complete.
 func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*Store, error) {
-	files, err := box.files(ctx, o.maxLeaves())
-	if err != nil {
-		return nil, err
-	}
-	s := &Store{opts: o, index: index{leaves: make(map[string]*leaf, len(files))}}
+	s := &Store{opts: o}
 	s.files.box = box
-	hasEmbed, probe := false, probeAhead(box, files)
-	for _, f := range files {
-		if f.name == embedFile {
-			if f.fault != nil {
-				return nil, fmt.Errorf("%s: %w", embedFile, f.fault)
-			}
-			hasEmbed = true
+	_, shared := box.(*directory)
+	var before, e *embedFrame
+	var err error
+	if shared {
+		if before, err = s.openEmbed(ctx); err != nil {
+			return nil, err
 		}
+	}
+	for try := 1; ; try++ {
+		e, err = before, s.listFiles(ctx)
+		if err == nil && (!shared || before.head.check(ctx) != nil) {
+			e, err = s.openEmbed(ctx)
+		}
+		complete := err == nil && (e == before || !shared || before.allIn(e))
+		if shared && e != before || err != nil && before != nil {
+			before.Close()
+		}
+		if err != nil {
+			return nil, err
+		}
+		if complete {
+			break
+		}
+		if try == mostReplaced {
+			e.Close()
+			return nil, errEdited()
+		}
+		before = e
+	}
+	if err := s.readEmbed(e.f, e.head, e.src); err != nil {
+		e.Close()
+		return nil, fmt.Errorf("%s: %w", embedFile, err)
+	}
+	return s, s.checkGroups()
+}
+
+// listFiles fills the index with the leaves in files of their own.
+func (s *Store) listFiles(ctx context.Context) error {
+	box := s.files.box
+	files, err := box.files(ctx, s.opts.maxLeaves())
+	if err != nil {
+		return err
+	}
+	s.index.leaves = make(map[string]*leaf, len(files))
+	probe := probeAhead(box, files)
+	for _, f := range files {
 		if ignoredFile(f.name) {
 			continue
 		}
 		if needsProbe(f.name) {
 			if ok, err := isFrame(ctx, probe, f); err != nil {
-				return nil, fmt.Errorf("%s: %w", faults.Clip(f.name), err)
+				return fmt.Errorf("%s: %w", faults.Clip(f.name), err)
 			} else if !ok {
 				continue
 			}
 		}
 		if err := s.addExternal(f); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	if !hasEmbed {
-		return nil, faults.Formatf("no %s in it", embedFile)
-	}
-	if err := s.openEmbed(ctx); err != nil {
-		return nil, fmt.Errorf("%s: %w", embedFile, err)
-	}
-	return s, s.checkGroups()
+	return nil
 }
 
 // needsProbe reports whether the name of a file does not show whether it is a leaf.
@@ -240,25 +273,59 @@ func (s *Store) addExternal(f file) error {
 	return nil
 }
 
+// embedFrame is the open frame of the embed store of a directory or zip file.
+type embedFrame struct {
+	f    *frame.Frame
+	head *embedHead
+	src  source.Source // with the number of bytes that the file had then
+	file *openFile
+}
+
 // openEmbed opens the embed store of a directory or zip file.
-func (s *Store) openEmbed(ctx context.Context) error {
+func (s *Store) openEmbed(ctx context.Context) (*embedFrame, error) {
 	file, err := s.files.get(ctx, embedFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, faults.Formatf("no %s in it", embedFile)
+	}
 	if err != nil {
-		return err
+		return nil, fmt.Errorf("%s: %w", embedFile, err)
 	}
 	fo := s.opts.frames()
 	_, shared := s.files.box.(*directory)
 	f, head, now, err := openEmbedFrame(ctx, file.src, shared, &fo)
 	if err != nil {
 		file.Close()
-		return err
+		return nil, fmt.Errorf("%s: %w", embedFile, err)
 	}
-	if err := s.readEmbed(f, head, now); err != nil {
-		f.Close()
-		file.Close()
-		return err
+	return &embedFrame{f, head, now, file}, nil
+}
+
+func (e *embedFrame) Close() {
+	e.f.Close()
+	e.file.Close()
+}
+
+// allIn reports whether a later state of the embed store has all leaves of e, and those that edits have added since. It
+// may have replaced ones, but if one was added and replaced, its bytes are dead, and the answer is no.
+func (e *embedFrame) allIn(later *embedFrame) bool {
+	old, err := readEmbedMap(e.f)
+	now, laterErr := readEmbedMap(later.f)
+	if err != nil || laterErr != nil {
+		return false
 	}
-	return nil
+	for key := range old {
+		if _, ok := now[key]; !ok {
+			return false
+		}
+	}
+	size := e.f.Info().NBytes
+	added := later.f.Info().NBytes - size
+	for _, n := range now {
+		if n.Offset >= size {
+			added -= n.Length
+		}
+	}
+	return added == 0
 }
 
 // Layout returns the kind of the store.

@@ -426,6 +426,10 @@ func TestEditedRace(t *testing.T) {
 	}{
 		{"x.b2e", []put{{"/a", 10}, {"/b", 20}, {"/c", 30}}},
 		{"x.b2d", []put{{"/a", 10}, {"/b", 20}, {"/c", 30}}},
+		{"x.b2d", []put{{"/a", 10}, {"/a", 200}}},
+		{"x.b2d", []put{{"/a", 200}, {"/a", 20}}},
+		{"x.b2d", []put{{"/a", 10}, {"/a", 200}, {"/a", 30}}},
+		{"x.b2d", []put{{"/a", 200}, {"/a", 20}, {"/a", 300}}},
 	} {
 		n, err := simulated.Interleave(1, func() simulated.Rivals {
 			sys := simulated.New()
