@@ -234,6 +234,16 @@ func (d *directory) lstat(name string) (fs.FileInfo, error) {
 	return fi, err
 }
 
+// haveAll reports whether all of these names exist, one after the other.
+func (d *directory) haveAll(names ...string) bool {
+	for _, name := range names {
+		if _, err := d.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
+			return false
+		}
+	}
+	return true
+}
+
 // maxAbove is more directories than file systems have above a name.
 const maxAbove = 4096
 

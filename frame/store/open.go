@@ -182,6 +182,9 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 	}
 	for try := 1; ; try++ {
 		e, err = before, s.listFiles(ctx)
+		if shared && errors.Is(err, frame.ErrChanged) && try < mostReplaced {
+			continue
+		}
 		if err == nil && (!shared || before.head.check(ctx) != nil) {
 			e, err = s.openEmbed(ctx)
 		}
@@ -267,6 +270,10 @@ func isFrame(ctx context.Context, from opener, f file) (bool, error) {
 func (s *Store) addExternal(f file) error {
 	key := keyOfFile(f.name)
 	if old := s.index.get(key); old != nil {
+		// An edit may have given the file another name while the directory was listed.
+		if d, ok := s.files.box.(*directory); ok && !d.haveAll(old.file, f.name, old.file) {
+			return fmt.Errorf("the file %q got another name: %w", faults.Clip(old.file), frame.ErrChanged)
+		}
 		return faults.Corruptf("the files %q and %q have the same key", faults.Clip(old.file), faults.Clip(f.name))
 	}
 	s.index.leaves[key] = &leaf{key: key, file: f.name, size: f.size, fault: f.fault}

@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -469,4 +471,107 @@ func TestEditedRace(t *testing.T) {
 		pairs += n
 	}
 	t.Log(pairs, "pairs")
+}
+
+// listingSystem is a file system whose listings call a function between two steps.
+type listingSystem struct {
+	storage.System
+	step func()
+}
+
+func (s listingSystem) OpenRoot(dir string) (storage.Root, error) {
+	r, err := s.System.OpenRoot(dir)
+	return listingRoot{r, s.step}, err
+}
+
+type listingRoot struct {
+	storage.Root
+	step func()
+}
+
+func (r listingRoot) ReadDir(dir string) ([]fs.DirEntry, error) {
+	first, err := r.Root.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	r.step()
+	second, err := r.Root.ReadDir(dir)
+	list := slices.DeleteFunc(first, func(e fs.DirEntry) bool { return e.Name() > "a.b2f" })
+	return append(list, slices.DeleteFunc(second, func(e fs.DirEntry) bool { return e.Name() <= "a.b2f" })...), err
+}
+
+// TestListedTwice opens a directory whose listing has the old and the new name of a file.
+func TestListedTwice(t *testing.T) {
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "x.b2d")
+	w, err := Create(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if err := w.Put(ctx, "/a", kindFrame(t, 0, []byte("bytes"))); err != nil {
+		t.Fatal(err)
+	}
+	steps := 0
+	r, err := Open(ctx, dir, &OpenOptions{sys: listingSystem{storage.OS(), func() {
+		if steps++; steps == 1 {
+			if err := w.Put(ctx, "/a", kindFrame(t, 1, []byte("array"))); err != nil {
+				t.Error(err)
+			}
+		}
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if !r.Has("/a") || steps != 2 {
+		t.Errorf("leaves %v, %d listings", slices.Collect(r.Keys("/")), steps)
+	}
+}
+
+// TestListWhileRenamed opens a directory while the file of a leaf gets other names.
+func TestListWhileRenamed(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("a listing of other systems may have none of the names")
+	}
+	ctx, dir := t.Context(), filepath.Join(t.TempDir(), "x.b2d")
+	w, err := Create(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	for i := range 100 { // looking at these takes a while
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%016x.tmp", i)), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Put(ctx, "/a", contentFrame(t, []byte("bytes"))); err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	defer all.Wait()
+	end := make(chan struct{})
+	defer close(end)
+	all.Go(func() {
+		names := [2]string{filepath.Join(dir, "a.b2f"), filepath.Join(dir, "a.b2nd")}
+		for i := 0; ; i = 1 - i {
+			select {
+			case <-end:
+				return
+			case <-time.After(50 * time.Microsecond):
+			}
+			if err := os.Rename(names[i], names[1-i]); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for i := range 60 {
+		r, err := Open(ctx, dir, nil)
+		if err != nil {
+			t.Fatalf("open %d: %v", i, err)
+		}
+		if !r.Has("/a") {
+			t.Errorf("open %d: the leaf is missing", i)
+		}
+		r.Close()
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/goblosc/blosc2/internal/paths"
@@ -237,9 +238,59 @@ func (r osRoot) Mkdir(name string, mode fs.FileMode) error { return r.inDir(r.di
 
 func (r osRoot) Sync(dir string) error { return r.inDir(SyncOpened(r.dir.Open(dir))) }
 
+// mostListed is the largest number of times that ReadDir lists a directory from which names disappear.
+const mostListed = 20
+
+// ReadDir lists a directory twice. Package os leaves out a file that gets another name before it is looked at, and the
+// system may do so if it lists the directory in several steps.
 func (r osRoot) ReadDir(dir string) ([]fs.DirEntry, error) {
-	list, err := fs.ReadDir(r.dir.FS(), filepath.ToSlash(dir))
-	return list, r.inDir(err)
+	for try := 1; ; try++ {
+		list, err := fs.ReadDir(r.dir.FS(), filepath.ToSlash(dir))
+		gone := false
+		if err == nil {
+			list, gone, err = r.readAgain(dir, list)
+		}
+		if err != nil || !gone || try == mostListed {
+			return list, r.inDir(err)
+		}
+	}
+}
+
+// readAgain adds the names to a sorted list of a directory that it does not have, and removes those that have gone. It
+// reports whether there were any, as their files may have a name that is not in the list.
+func (r osRoot) readAgain(dir string, list []fs.DirEntry) (all []fs.DirEntry, gone bool, err error) {
+	d, err := r.dir.Open(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	names, err := d.Readdirnames(-1)
+	if err = errors.Join(err, d.Close()); err != nil {
+		return nil, false, err
+	}
+	slices.Sort(names)
+	all = make([]fs.DirEntry, 0, len(list))
+	for len(list)+len(names) > 0 {
+		var name string
+		switch {
+		case len(names) == 0 || len(list) > 0 && list[0].Name() < names[0]:
+			name, list = list[0].Name(), list[1:]
+		case len(list) == 0 || names[0] < list[0].Name():
+			name, names = names[0], names[1:]
+		default:
+			all, list, names = append(all, list[0]), list[1:], names[1:]
+			continue
+		}
+		fi, err := r.dir.Lstat(filepath.Join(dir, name))
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			gone = true
+		case err != nil:
+			return nil, false, err
+		case len(all) == 0 || all[len(all)-1].Name() != name: // a system may list a name twice
+			all = append(all, fs.FileInfoToDirEntry(fi))
+		}
+	}
+	return all, gone, nil
 }
 
 // inDir adds the name of the directory to an error of the os.Root.
