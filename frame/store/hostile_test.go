@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -108,6 +109,27 @@ func TestDirectoryFaults(t *testing.T) {
 	}
 	if _, err := Open(ctx, "../../testdata/stores/tree.b2d", &OpenOptions{MaxLeaves: 3}); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("too many leaves: %v", err)
+	}
+}
+
+// TestGroupsClosed opens stores that have too many groups. No file stays open.
+func TestGroupsClosed(t *testing.T) {
+	ctx := t.Context()
+	for _, name := range []string{"x.b2d", "x.b2e"} {
+		sys := simulated.New()
+		s, err := Create(ctx, name, &CreateOptions{OpenOptions: OpenOptions{sys: sys}})
+		if err == nil {
+			err = errors.Join(s.Put(ctx, "/a/b/c/d/e/f/g/h/i/j", contentFrame(t, []byte("bytes"))), s.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, open := range map[string]func(context.Context, string, *OpenOptions) (*Store, error){"Open": Open, "Edit": Edit} {
+			s, err := open(ctx, name, &OpenOptions{MaxLeaves: 2, sys: sys})
+			if s != nil || !errors.Is(err, ErrTooLarge) || sys.Opened != 0 {
+				t.Errorf("%s of %s: %v, %v, want %v; %d files are open", what, name, s, err, ErrTooLarge, sys.Opened)
+			}
+		}
 	}
 }
 

@@ -133,11 +133,14 @@ func openSource(ctx context.Context, src source.Source, closer io.Closer, o *Ope
 	if err != nil {
 		return nil, err
 	}
-	if err := s.readEmbed(f, head, now); err != nil {
+	if err = s.readEmbed(f, head, now); err == nil {
+		err = s.checkGroups()
+	}
+	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	return s, s.checkGroups()
+	return s, nil
 }
 
 // embedFileOnly is the container of a .b2e file, which has no other files.
@@ -204,11 +207,16 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 		}
 		before = e
 	}
-	if err := s.readEmbed(e.f, e.head, e.src); err != nil {
-		e.Close()
-		return nil, fmt.Errorf("%s: %w", embedFile, err)
+	if err = s.readEmbed(e.f, e.head, e.src); err != nil {
+		err = fmt.Errorf("%s: %w", embedFile, err)
+	} else {
+		err = s.checkGroups()
 	}
-	return s, s.checkGroups()
+	if err != nil {
+		e.Close()
+		return nil, err
+	}
+	return s, nil
 }
 
 // listFiles fills the index with the leaves in files of their own.
