@@ -156,7 +156,7 @@ func openEdit(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 		return editDir(ctx, sys, name, e, o)
 	}
 	if filepath.Ext(name) == ".b2z" {
-		return nil, faults.Unsupportedf("zip files cannot be edited; edit a directory and pack it")
+		return nil, errZip()
 	}
 	if o.Threshold != 0 {
 		return nil, errThreshold()
@@ -170,8 +170,18 @@ func openEdit(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 		file.Close()
 		return nil, err
 	}
+	if _, ok := s.files.box.(*zipFile); ok {
+		s.Close()
+		file.Close()
+		return nil, errZip()
+	}
 	s.edit = e
 	return s.editEmbed(ctx, file)
+}
+
+// errZip returns the error of Edit for a zip file.
+func errZip() error {
+	return faults.Unsupportedf("zip files cannot be edited; edit a directory and pack it")
 }
 
 // editDir opens a directory store for editing, and removes the files of edits that were interrupted.

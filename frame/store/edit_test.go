@@ -346,10 +346,20 @@ func TestEditErrors(t *testing.T) {
 	if err := mustOpen(t, "stores/tree.b2d").Put(ctx, "/a", f); !errors.Is(err, ErrReadOnly) || !strings.HasSuffix(err.Error(), "; open the store with Edit") {
 		t.Errorf("a store opened for reading: %v", err)
 	}
-	if _, err := Edit(ctx, "../../testdata/stores/tree.b2z", nil); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("editing a zip file: %v", err)
-	}
 	path := filepath.Join(t.TempDir(), "s.b2d")
+	zip := strings.TrimSuffix(path, "b2d") + "zip"
+	b, err := os.ReadFile("../../testdata/stores/tree.b2z")
+	if err == nil {
+		err = os.WriteFile(zip, b, 0o666)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"../../testdata/stores/tree.b2z", zip} {
+		if _, err := Edit(ctx, name, nil); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "edit a directory and pack it") {
+			t.Errorf("editing a zip file: %v", err)
+		}
+	}
 	s, err := Create(ctx, path, nil)
 	if err != nil {
 		t.Fatal(err)
