@@ -81,15 +81,10 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 	if err != nil {
 		return err
 	}
-	content, _ := frames.MetaLayer(o.f, "batcharray") // another Array may have chosen the length of blocks since
-	var m batchMeta
-	if err := frames.UnmarshalMeta(o.f, content, &m); err != nil {
-		return fmt.Errorf("metalayer batcharray: %w", err)
+	next := &batches{}
+	if next.perBlock, err = o.itemsPerBlock(); err != nil { // another Array may have chosen it since
+		return err
 	}
-	if m.ItemsPerBlock < 0 {
-		return faults.Corruptf("%d items per block", m.ItemsPerBlock)
-	}
-	next := &batches{perBlock: m.ItemsPerBlock}
 	perBlock := int(min(next.perBlock, int64(len(added[0]))))
 	if perBlock == 0 {
 		perBlock = blockLength(o.f.Info().Params.Level, added[0])
@@ -107,7 +102,8 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 		}
 		lengths = append(lengths, int64(len(items)))
 	}
-	if content, err = meta.Marshal(map[string]any{"batch_lengths": lengths}); err != nil {
+	content, err := meta.Marshal(map[string]any{"batch_lengths": lengths})
+	if err != nil {
 		return err
 	}
 	if next.ends, err = endsOf(lengths); err != nil {

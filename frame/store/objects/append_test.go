@@ -442,3 +442,59 @@ func TestAppendSecond(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestRefresh follows an array that another one appends to, and from which the first batch is deleted.
+func TestRefresh(t *testing.T) {
+	ctx := t.Context()
+	for _, kind := range []Kind{Objects, Batches} {
+		name := filepath.Join(t.TempDir(), "a.b2b")
+		w, err := Create(ctx, name, kind, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer w.Close()
+		for _, batch := range [][]any{{"a", "b"}, {"c"}} {
+			if err := w.Append(ctx, batch...); err != nil {
+				t.Fatal(err)
+			}
+		}
+		f, err := frame.Open(ctx, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		r, err := New(ctx, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(changes bool, want ...any) {
+			t.Helper()
+			if changed, err := r.Refresh(ctx); err != nil || changed != changes {
+				t.Errorf("kind %d: %v, %v", kind, changed, err)
+			}
+			if got := values(t, r); !reflect.DeepEqual(got, want) {
+				t.Errorf("kind %d: %v, want %v", kind, got, want)
+			}
+		}
+		check(false, "a", "b", "c")
+		if err := w.Append(ctx, "d", "e", "f"); err != nil {
+			t.Fatal(err)
+		}
+		check(true, "a", "b", "c", "d", "e", "f")
+		b, err := w.Frame().Begin(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = b.Delete(0)
+		want := []any{"b", "c", "d", "e", "f"}
+		if kind == Batches {
+			lengths, marshalErr := meta.Marshal(map[string]any{"batch_lengths": []int{1, 3}})
+			err = errors.Join(err, marshalErr, b.SetVLMeta(lengthsLayer, lengths))
+			want = want[1:]
+		}
+		if err := errors.Join(err, b.Commit()); err != nil {
+			t.Fatal(err)
+		}
+		check(true, want...)
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/objects"
 )
 
@@ -61,4 +62,43 @@ func ExampleCreate_lists() {
 	// Output:
 	// objects: appending: item 0: element 0 is string, want int64: wrong type
 	// 3
+}
+
+func ExampleArray_Refresh() {
+	dir, err := os.MkdirTemp("", "example")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	ctx, name := context.Background(), filepath.Join(dir, "log.b2b")
+
+	w, err := objects.Create(ctx, name, objects.Batches, nil) // usually in another process
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer w.Close()
+	f, err := frame.Open(ctx, name, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer f.Close()
+	o, err := objects.New(ctx, f)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if err := w.Append(ctx, "started", "ready"); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(o.Len())
+	fmt.Println(o.Refresh(ctx))
+	fmt.Println(o.Len())
+	// Output:
+	// 0
+	// true <nil>
+	// 2
 }

@@ -21,10 +21,10 @@ type Array struct {
 	f       *frame.Frame
 	kind    Kind
 	batched bool                    // each chunk is a batch, and each of its blocks an array of items
-	batches atomic.Pointer[batches] // of a batched array; Append replaces it
+	batches atomic.Pointer[batches] // of a batched array; Append and Refresh replace it
 	arrow   bool                    // the blocks are Arrow streams
 	schema  []byte                  // of the Arrow streams
-	mu      sync.Mutex              // held by each Append
+	mu      sync.Mutex              // held by Append and Refresh
 }
 
 // batches describes the batches of an array. It does not change.
@@ -89,16 +89,59 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 	if !o.batched {
 		return o, nil
 	}
+	if err := o.readBatches(ctx, m.ItemsPerBlock); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+// readBatches sets the batches to those of the frame.
+func (o *Array) readBatches(ctx context.Context, perBlock int64) error {
 	lengths, err := o.batchLengths(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	list := &batches{perBlock: m.ItemsPerBlock}
-	if list.ends, err = endsOf(lengths); err != nil {
-		return nil, err
+	list := &batches{perBlock: perBlock}
+	if list.ends, err = endsOf(lengths); err == nil {
+		o.batches.Store(list)
 	}
-	o.batches.Store(list)
-	return o, nil
+	return err
+}
+
+// Refresh switches the Array to the state that is stored now, and reports whether it differs from the previous one,
+// because another process has edited the array. It waits for an Append. A read at the same time may use a part of each
+// state, and fail with ErrCorrupt. With OpenOptions.Locking, reads switch the frame to the newest state, but only
+// Refresh finds its batches.
+//
+// The error wraps ErrCorrupt or is an error of [frame.Frame.Refresh].
+func (o *Array) Refresh(ctx context.Context) (bool, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	changed, err := o.f.Refresh(ctx)
+	if err != nil || !o.batched {
+		return changed, err
+	}
+	perBlock, err := o.itemsPerBlock()
+	if err == nil {
+		err = o.readBatches(ctx, perBlock)
+	}
+	if err != nil {
+		return false, fmt.Errorf("objects: refreshing: %w", err)
+	}
+	return changed, nil
+}
+
+// itemsPerBlock returns the number of items of the blocks of a batched array, or 0, as the frame has it now.
+func (o *Array) itemsPerBlock() (int64, error) {
+	content, _ := frames.MetaLayer(o.f, "batcharray")
+	var m batchMeta
+	if err := frames.UnmarshalMeta(o.f, content, &m); err != nil {
+		return 0, fmt.Errorf("metalayer batcharray: %w", err)
+	}
+	if m.ItemsPerBlock < 0 {
+		return 0, faults.Corruptf("%d items per block", m.ItemsPerBlock)
+	}
+	return m.ItemsPerBlock, nil
 }
 
 // lengthsLayer is the variable-length metalayer with the lengths of the batches.
