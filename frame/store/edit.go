@@ -257,8 +257,9 @@ func (s *Store) editing(key string, do func() error) error {
 
 // Put stores a copy of a frame under a key. It replaces an existing leaf with that key. In a directory store, frames of
 // at least OpenOptions.Threshold decoded bytes get a file of their own, with the extension of python-blosc2 for its
-// kind. The error wraps fs.ErrExist if the file system ignores case and has a file or a directory for a key that
-// differs from this one in case, or if the file of another leaf has the name of a directory that this key needs.
+// kind. Each Put of another leaf writes the list of all leaves in the embed store, which takes time in proportion to
+// their number. The error wraps fs.ErrExist if the file system ignores case and has a file or a directory for a key
+// that differs from this one in case, or if the file of another leaf has the name of a directory that this key needs.
 //
 // In a tree store, a leaf cannot be below another one, and the attributes of groups are set by SetAttr: such keys, and
 // those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be added or replaced one by

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 )
 
 // contentFrame returns a frame with content.
@@ -381,6 +382,30 @@ func TestEditErrors(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*.tmp"))
 	if err != nil || len(left) > 0 {
 		t.Errorf("temporary files %v, %v", left, err)
+	}
+}
+
+// TestPutAllocations checks that Put does not decode the map of the embed store each time.
+func TestPutAllocations(t *testing.T) {
+	ctx := t.Context()
+	s, err := Create(ctx, "x.b2d", &CreateOptions{OpenOptions: OpenOptions{Threshold: 100, sys: simulated.New()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	f, large := contentFrame(t, []byte("bytes")), contentFrame(t, make([]byte, 100))
+	put := func(key string, f *frame.Frame) {
+		if err := s.Put(ctx, key, f); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const leaves = 300
+	for i := range leaves {
+		put(fmt.Sprintf("/g/%d", i), f)
+	}
+	own, embedded := testing.AllocsPerRun(10, func() { put("/large", large) }), testing.AllocsPerRun(10, func() { put("/g/0", f) })
+	if own > leaves || embedded > 20*leaves {
+		t.Errorf("%v allocations for a leaf in a file of its own, %v for another one, of %d leaves", own, embedded, leaves)
 	}
 }
 

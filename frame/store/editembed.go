@@ -17,26 +17,43 @@ func marshalMap(nodes map[string]map[string]any, offset int64) ([]byte, error) {
 	return meta.Marshal(meta.Map{{Key: "embed_map", Value: nodes}, {Key: "current_offset", Value: offset}})
 }
 
-// mapWithout returns the stored map as it is, except for one key.
-func (s *Store) mapWithout(key string) (nodes map[string]map[string]any, had bool, err error) {
+// nodes returns the stored map as it is, decoded once. A caller that changes it calls commitMap.
+func (s *Store) nodes() (map[string]map[string]any, error) {
+	if s.edit.nodes != nil {
+		return s.edit.nodes, nil
+	}
 	b, ok, err := frames.VLMeta(s.embed, embedLayer)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	var m struct {
 		Map map[string]map[string]any `msgpack:"embed_map"`
 	}
 	if ok {
 		if err := frames.UnmarshalMeta(s.embed, b, &m); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if m.Map == nil {
 		m.Map = map[string]map[string]any{}
 	}
-	_, had = m.Map[key]
-	delete(m.Map, key)
-	return m.Map, had, nil
+	s.edit.nodes = m.Map
+	return m.Map, nil
+}
+
+// commitMap calls commit with the content of the metalayer for a changed map. After an error, the stored one is decoded
+// again.
+func (s *Store) commitMap(ctx context.Context, nodes map[string]map[string]any, offset int64, commit func(text []byte) error) error {
+	s.edit.nodes = nil
+	text, err := marshalMap(nodes, offset)
+	if err != nil {
+		return err
+	}
+	if err := commit(text); err != nil {
+		return s.afterCommit(ctx, err)
+	}
+	s.edit.nodes = nodes
+	return nil
 }
 
 // putEmbedded appends a frame to the bytes of the embed store and enters it into the map, in one commit. It returns the
@@ -49,16 +66,15 @@ func (s *Store) putEmbedded(ctx context.Context, key string, f *frame.Frame) (*l
 	if err != nil {
 		return nil, err
 	}
-	nodes, _, err := s.mapWithout(key)
+	nodes, err := s.nodes()
 	if err != nil {
 		return nil, err
 	}
 	offset, size := s.embed.Info().NBytes, int64(len(content))
 	nodes[key] = map[string]any{"offset": offset, "length": size}
-	text, err := marshalMap(nodes, offset+size)
-	if err == nil {
-		err = s.afterCommit(ctx, frames.AppendContent(ctx, s.embed, content, embedLayer, text))
-	}
+	err = s.commitMap(ctx, nodes, offset+size, func(text []byte) error {
+		return frames.AppendContent(ctx, s.embed, content, embedLayer, text)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -67,29 +83,25 @@ func (s *Store) putEmbedded(ctx context.Context, key string, f *frame.Frame) (*l
 
 // unmap removes a key from the map of the embed store, if it is there.
 func (s *Store) unmap(ctx context.Context, key string) error {
-	nodes, had, err := s.mapWithout(key)
-	if err != nil || !had {
+	nodes, err := s.nodes()
+	if _, had := nodes[key]; err != nil || !had {
 		return err
 	}
 	if s.pool.Load().array != nil {
 		return errInArray()
 	}
-	text, err := marshalMap(nodes, s.embed.Info().NBytes)
-	if err != nil {
-		return err
-	}
-	return s.afterCommit(ctx, frames.SetVLMeta(ctx, s.embed, embedLayer, text))
+	delete(nodes, key)
+	return s.commitMap(ctx, nodes, s.embed.Info().NBytes, func(text []byte) error {
+		return frames.SetVLMeta(ctx, s.embed, embedLayer, text)
+	})
 }
 
 // errInArray returns the error for edits of an embed store in an array.
 func errInArray() error { return faults.Unsupportedf("editing an embed store in an array") }
 
-// afterCommit returns the error of a commit of the embed store. If that left the stored state unknown, the store takes
-// no more edits, because its index may not agree with the files.
+// afterCommit returns the error of a failed commit of the embed store. If that left the stored state unknown, the store
+// takes no more edits, because its index may not agree with the files.
 func (s *Store) afterCommit(ctx context.Context, err error) error {
-	if err == nil {
-		return nil
-	}
 	b, brokenErr := s.embed.Begin(context.WithoutCancel(ctx))
 	if brokenErr != nil {
 		s.edit.broken = brokenErr

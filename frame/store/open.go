@@ -370,5 +370,6 @@ type editor struct {
 	dir       *directory // nil for a store in one frame
 	threshold int64
 	noSync    bool
-	broken    error // a commit of the embed store failed, so that its stored state is not known
+	nodes     map[string]map[string]any // the stored map of the embed store; nil if it is not decoded yet
+	broken    error                     // a commit of the embed store failed, so that its stored state is not known
 }
