@@ -510,6 +510,37 @@ func TestReduceLargeBlocks(t *testing.T) {
 	}
 }
 
+// TestReduceLargeResult reduces chunks that have as many items as the result. The cells of a few chunks are larger than
+// all of their items. With memory for the cells of one chunk, there are no more.
+func TestReduceLargeResult(t *testing.T) {
+	const n, size = 10, 1 << 20
+	ctx := t.Context()
+	made, err := Full(ctx, "", []int64{n, size}, uint8(1), &CreateOptions{Chunks: []int64{1, size}, Blocks: []int64{1, size}})
+	must(t, err)
+	b, err := saved(made.Frame())
+	must(t, err)
+	axes := &ReduceOptions{Axes: []int{0}}
+	dst := make([]float64, size)
+	for limit, most := range map[int64]uint64{-1: 120 << 20, 48 << 20: 96 << 20, 30 << 20: 1 << 20} {
+		a, err := OpenBytes(b, &OpenOptions{Concurrency: n, MaxBytes: limit})
+		must(t, err)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err = ReduceInto(ctx, a, dst, OpVar, axes)
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > most || errors.Is(err, ErrTooLarge) != (limit == 30<<20) {
+			t.Errorf("MaxBytes of %d: %d MiB allocated, %v", limit, got>>20, err)
+		}
+	}
+	limited, err := OpenBytes(b, &OpenOptions{MaxBytes: 48 << 20})
+	must(t, err)
+	a, err := AsType(limited, "<c16")
+	must(t, err)
+	if err := ReduceInto(ctx, a, dst, OpVar, axes); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a result of 56 MiB with MaxBytes of 48 MiB: %v", err)
+	}
+}
+
 // TestHugeAttrs reads attributes of little MessagePack that are much larger as Go values, and an array whose bytes, the
 // value of an attribute, are stored in far fewer.
 func TestHugeAttrs(t *testing.T) {

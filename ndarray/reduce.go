@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"unsafe"
 
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -61,9 +62,10 @@ type ReduceOptions struct {
 // goroutines. Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded
 // at the end. They are at least as accurate as NumPy's, but may differ from them in the last digits.
 //
-// Reduce uses up to 32 bytes of memory for each item of the result, and a few chunks. The error wraps ErrType,
-// ErrBounds, ErrParam for an option that does not apply, or ErrShape for the minimum or maximum of no items, or is an
-// error of reading. As in NumPy, the sum of no items is 0 and their mean NaN.
+// Reduce uses up to 48 bytes of memory for each item of the result, or 96 if the items are complex, plus 64 MiB, plus a
+// few chunks for each goroutine. The error wraps ErrType, ErrBounds, ErrParam for an option that does not apply, or
+// ErrShape for the minimum or maximum of no items, or is an error of reading. As in NumPy, the sum of no items is 0 and
+// their mean NaN.
 func Reduce(ctx context.Context, r Reader, op Op, o *ReduceOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	j, err := reduceTo(ctx, r, op, o)
@@ -206,8 +208,8 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 			j.result = append(j.result, 1)
 		}
 	}
-	if !fits || j.cells > math.MaxInt32 || j.h.a.f.CheckAlloc(32*j.cells) != nil {
-		return fmt.Errorf("ndarray: %w: result of shape %v, with 32 bytes of memory for each item", ErrTooLarge, j.result)
+	if !fits || j.cells > math.MaxInt32 {
+		return fmt.Errorf("ndarray: %w: result of shape %v", ErrTooLarge, j.result)
 	}
 	extreme := j.cells > 0 && (j.op == OpMin || j.op == OpMax)
 	if j.count == 0 && (extreme || j.op == OpArgMin || j.op == OpArgMax) {
@@ -459,6 +461,10 @@ func reduceCount[S, T scalar](j *reduction, widen func(S) T, nonzero, nan func(T
 
 // finish runs a kernel and sets the result of the reduction. result converts a cell to an item.
 func finish[S, T scalar, A any, R scalar](j *reduction, widen func(S) T, k reduce.Kernel[T, A], result func(A) R) error {
+	size := int64(unsafe.Sizeof(k.Empty) + unsafe.Sizeof(*new(R)))
+	if j.h.a.f.CheckAlloc(size*j.cells) != nil {
+		return fmt.Errorf("ndarray: %w: result of shape %v, with %d bytes of memory for each item", ErrTooLarge, j.result, size)
+	}
 	cells, err := runKernel(j, widen, k)
 	if err != nil {
 		return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"unsafe"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/sched"
@@ -42,7 +43,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	if most := runtime.GOMAXPROCS(0); workers > most {
 		workers = max(most, workers/task.Workers(o.Concurrency, j.h.st.geo.Blocks))
 	}
-	workers = j.portionsFor(workers, boxes)
+	workers = j.portionsFor(workers, boxes, int64(unsafe.Sizeof(k.Empty)))
 	set := func(s *portion[S, T, A], b Box) { s.box.copy(b) }
 	load := func(ctx context.Context, s *portion[S, T, A]) error {
 		return loadPortion(ctx, j, s, widen, &k)
@@ -86,14 +87,22 @@ func (j *reduction) boxes() Boxes {
 }
 
 // portionsFor returns how many of n portions may be in memory. If they are large, they stay within the limit of
-// CheckAlloc, or there is one.
-func (j *reduction) portionsFor(n int, boxes Boxes) int {
+// CheckAlloc, or there is one. If cells take more memory than items, those of all portions take at most as much as the
+// cells of the result, or 64 MiB, or there is one portion.
+func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
 	const held, large = 3, 64 << 20 // a portion has items and converts them; reading it takes about three blocks
-	size := 2 * float64(j.r.DType().Size)
+	items, cells := 2*float64(j.r.DType().Size), float64(cellSize)
 	for i, x := range boxes.axes {
-		size *= float64(min(x.size, j.shape[i]))
+		length := float64(min(x.size, j.shape[i]))
+		if items *= length; !j.reduced[i] {
+			cells *= length
+		}
 	}
-	size += held * float64(j.h.st.geo.BlockBytes)
+	items += held * float64(j.h.st.geo.BlockBytes)
+	if cells > items {
+		n = max(1, int(min(float64(n), max(large, float64(cellSize*j.cells))/cells)))
+	}
+	size := items + cells
 	for size > large && n > 1 && j.h.a.f.CheckAlloc(int64(min(float64(n)*size, 1<<62))) != nil {
 		n--
 	}
