@@ -60,7 +60,7 @@ type ReduceOptions struct {
 // chunks in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of
 // each chunk and merges the results in the order of the chunks, so the result does not depend on the number of
 // goroutines. Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded
-// at the end. They are at least as accurate as NumPy's, but may differ from them in the last digits.
+// at the end. They are about as accurate as NumPy's, but may differ from them in the last digits.
 //
 // Reduce uses up to 48 bytes of memory for each item of the result, or 96 if the items are complex, plus 64 MiB, plus a
 // few chunks for each goroutine. The error wraps ErrType, ErrBounds, ErrParam for an option that does not apply, or

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"slices"
 	"sync/atomic"
@@ -355,6 +356,59 @@ func TestReduceDeterministic(t *testing.T) {
 				} else if !bytes.Equal(b, first) {
 					t.Fatalf("%v over %v with %d goroutines: the result differs", op, axes, workers)
 				}
+			}
+		}
+	}
+}
+
+// TestReduceAccuracy reduces chunks of many equal distances, whose errors add up, and compares with exact results.
+func TestReduceAccuracy(t *testing.T) {
+	ctx := t.Context()
+	const n = 1 << 20
+	floats, numbers := make([]float64, n), make([]complex128, n)
+	for i := range floats {
+		floats[i] = 0.1 + 0.3*float64(i%2)
+		numbers[i] = complex(0.1+0.3*float64(i%2), 0.3+float64(i%2))
+	}
+	exact := func(part func(i int) float64) (sum, variance float64) {
+		var a, b, c, d big.Float
+		for _, x := range []*big.Float{&a, &b, &c, &d} {
+			x.SetPrec(200)
+		}
+		for i := range 2 { // half of the items each
+			x := part(i)
+			a.Add(&a, c.SetFloat64(x))
+			b.Add(&b, d.Mul(&c, &c))
+		}
+		sum, _ = c.Mul(&a, c.SetInt64(n/2)).Float64()
+		a.Quo(&a, c.SetInt64(2))
+		b.Quo(&b, &c)
+		variance, _ = b.Sub(&b, d.Mul(&a, &a)).Float64()
+		return sum, variance
+	}
+	_, v := exact(func(i int) float64 { return floats[i] })
+	re, vre := exact(func(i int) float64 { return real(numbers[i]) })
+	im, vim := exact(func(i int) float64 { return imag(numbers[i]) })
+	near := func(x, want float64) bool { return math.Abs(x-want) <= 0x1p-50*want }
+	for _, chunk := range []int64{n, 100_000} {
+		o := &CreateOptions{Chunks: []int64{chunk}, Blocks: []int64{10_000}}
+		a, err := Create(ctx, "", []int64{n}, floats, o)
+		must(t, err)
+		c, err := Create(ctx, "", []int64{n}, numbers, o)
+		must(t, err)
+		for _, skip := range []bool{false, true} {
+			o := &ReduceOptions{SkipNaN: skip}
+			if x, err := ReduceAll[float64](ctx, a, OpVar, o); err != nil || !near(x, v) {
+				t.Errorf("chunks of %d, skip %v: variance %v, want %v (%v)", chunk, skip, x, v, err)
+			}
+			if x, err := ReduceAll[float64](ctx, c, OpVar, o); err != nil || !near(x, vre+vim) {
+				t.Errorf("chunks of %d, skip %v: complex variance %v, want %v (%v)", chunk, skip, x, vre+vim, err)
+			}
+			if x, err := ReduceAll[complex128](ctx, c, OpSum, o); err != nil || !near(real(x), re) || !near(imag(x), im) {
+				t.Errorf("chunks of %d, skip %v: sum %v, want %v (%v)", chunk, skip, x, complex(re, im), err)
+			}
+			if x, err := ReduceAll[complex128](ctx, c, OpMean, o); err != nil || !near(real(x), re/n) || !near(imag(x), im/n) {
+				t.Errorf("chunks of %d, skip %v: mean %v, want %v (%v)", chunk, skip, x, complex(re/n, im/n), err)
 			}
 		}
 	}

@@ -89,16 +89,7 @@ func SumComplex[T complex64 | complex128](n int64) Kernel[T, complex128] {
 	z := complex(zeroSum(n), zeroSum(n))
 	return Kernel[T, complex128]{
 		Empty: z,
-		Row: func(cell *complex128, items []T, _ int64) {
-			for len(items) > 0 { // partial sums, as in pairwise
-				s, n := complex(zeroSum(1), zeroSum(1)), min(len(items), 256)
-				for _, x := range items[:n] {
-					s += complex128(x)
-				}
-				*cell += s
-				items = items[n:]
-			}
-		},
+		Row:   func(cell *complex128, items []T, _ int64) { *cell += pairwiseComplex(items) },
 		Lane: func(cells []complex128, items []T, _ int64) {
 			for k, x := range items {
 				cells[k] += complex128(x)
@@ -110,6 +101,19 @@ func SumComplex[T complex64 | complex128](n int64) Kernel[T, complex128] {
 		},
 		Merge: func(cell, with *complex128) { *cell += *with },
 	}
+}
+
+// pairwiseComplex is pairwise for complex numbers, with one sum for up to 32 items.
+func pairwiseComplex[T complex64 | complex128](items []T) complex128 {
+	if n := len(items); n > 32 {
+		half := n / 2
+		return pairwiseComplex(items[:half]) + pairwiseComplex(items[half:])
+	}
+	s := complex(zeroSum(1), zeroSum(1))
+	for _, x := range items {
+		s += complex128(x)
+	}
+	return s
 }
 
 // Moments holds the number of items, their mean, and the sum of the squared distances from the mean.
@@ -148,12 +152,7 @@ func Variance[T Real]() Kernel[T, Moments] {
 		Row: func(cell *Moments, items []T, _ int64) {
 			m := Moments{n: float64(len(items))}
 			m.mean = pairwise(items) / m.n
-			var s [4]float64
-			for k, x := range items {
-				d := float64(x) - m.mean
-				s[k&3] += d * d
-			}
-			m.m2 = s[0] + s[1] + (s[2] + s[3])
+			m.m2 = squares(items, m.mean)
 			cell.merge(&m)
 		},
 		Lane: func(cells []Moments, items []T, _ int64) {
@@ -169,6 +168,20 @@ func Variance[T Real]() Kernel[T, Moments] {
 		Copies: func(x T, n, _ int64) Moments { return equal(float64(x), n) },
 		Merge:  func(cell, with *Moments) { cell.merge(with) },
 	}
+}
+
+// squares sums the squared distances of items from their mean. See pairwise.
+func squares[T Real](items []T, mean float64) float64 {
+	if n := len(items); n > 256 {
+		half := n / 2 &^ 7
+		return squares(items[:half], mean) + squares(items[half:], mean)
+	}
+	var s [8]float64
+	for k, x := range items {
+		d := float64(x) - mean
+		s[k&7] += d * d
+	}
+	return (s[0] + s[1] + (s[2] + s[3])) + (s[4] + s[5] + (s[6] + s[7]))
 }
 
 // equal returns the moments of n copies of a number. The distance of an infinity from itself is NaN.
@@ -187,10 +200,11 @@ func (m *ComplexMoments) Var(n int64, ddof int) float64 {
 func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
 	return Kernel[T, ComplexMoments]{
 		Row: func(cell *ComplexMoments, items []T, _ int64) {
-			for _, x := range items {
-				cell[0].add(real(complex128(x)))
-				cell[1].add(imag(complex128(x)))
-			}
+			n, sum := float64(len(items)), pairwiseComplex(items)
+			mean := complex(real(sum)/n, imag(sum)/n)
+			m2 := squaresComplex(items, mean)
+			cell[0].merge(&Moments{n, real(mean), real(m2)})
+			cell[1].merge(&Moments{n, imag(mean), imag(m2)})
 		},
 		Lane: func(cells []ComplexMoments, items []T, _ int64) {
 			for k, x := range items {
@@ -206,6 +220,20 @@ func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
 			cell[1].merge(&with[1])
 		},
 	}
+}
+
+// squaresComplex is squares for both parts of complex numbers.
+func squaresComplex[T complex64 | complex128](items []T, mean complex128) complex128 {
+	if n := len(items); n > 32 {
+		half := n / 2
+		return squaresComplex(items[:half], mean) + squaresComplex(items[half:], mean)
+	}
+	var s complex128
+	for _, x := range items {
+		d := complex128(x) - mean
+		s += complex(real(d)*real(d), imag(d)*imag(d))
+	}
+	return s
 }
 
 // Extreme is the minimum or maximum of the items so far, with its first position. A NaN comes before all other items.

@@ -83,22 +83,19 @@ func IsNaN[T complex64 | complex128](x T) bool {
 // SumComplexSkip sums complex numbers of which no part is NaN as complex128.
 func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
 	empty := ComplexSum{Sum: complex(zeroSum(n), zeroSum(n))}
-	add := func(cell *ComplexSum, x T) {
-		if !IsNaN(x) {
-			cell.Sum += complex128(x)
-			cell.N++
-		}
-	}
 	return Kernel[T, ComplexSum]{
 		Empty: empty,
 		Row: func(cell *ComplexSum, items []T, _ int64) {
-			for _, x := range items {
-				add(cell, x)
-			}
+			s := pairwiseComplexSkip(items)
+			cell.Sum += s.Sum
+			cell.N += s.N
 		},
 		Lane: func(cells []ComplexSum, items []T, _ int64) {
 			for k, x := range items {
-				add(&cells[k], x)
+				if !IsNaN(x) {
+					cells[k].Sum += complex128(x)
+					cells[k].N++
+				}
 			}
 		},
 		Copies: func(x T, n, _ int64) ComplexSum {
@@ -113,6 +110,23 @@ func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
 			cell.N += with.N
 		},
 	}
+}
+
+// pairwiseComplexSkip is pairwiseComplex for the items of which no part is NaN.
+func pairwiseComplexSkip[T complex64 | complex128](items []T) ComplexSum {
+	if n := len(items); n > 32 {
+		half := n / 2
+		a, b := pairwiseComplexSkip(items[:half]), pairwiseComplexSkip(items[half:])
+		return ComplexSum{a.Sum + b.Sum, a.N + b.N}
+	}
+	s := ComplexSum{Sum: complex(zeroSum(1), zeroSum(1))}
+	for _, x := range items {
+		if !IsNaN(x) {
+			s.Sum += complex128(x)
+			s.N++
+		}
+	}
+	return s
 }
 
 // MeanOf returns the mean of a sum, rounded as NumPy does: complex128 is multiplied by the reciprocal of the count.
@@ -136,14 +150,7 @@ func VarianceSkip[T Real]() Kernel[T, Moments] {
 			return
 		}
 		m.mean = sum.Sum / m.n
-		var s [4]float64
-		for k, x := range items {
-			if x == x {
-				d := float64(x) - m.mean
-				s[k&3] += d * d
-			}
-		}
-		m.m2 = s[0] + s[1] + (s[2] + s[3])
+		m.m2 = squaresSkip(items, m.mean)
 		cell.merge(&m)
 	}
 	k.Lane = func(cells []Moments, items []T, _ int64) {
@@ -162,13 +169,33 @@ func VarianceSkip[T Real]() Kernel[T, Moments] {
 	return k
 }
 
+// squaresSkip is squares for the items that are not NaN.
+func squaresSkip[T Real](items []T, mean float64) float64 {
+	if n := len(items); n > 256 {
+		half := n / 2 &^ 7
+		return squaresSkip(items[:half], mean) + squaresSkip(items[half:], mean)
+	}
+	var s [8]float64
+	for k, x := range items {
+		if x == x {
+			d := float64(x) - mean
+			s[k&7] += d * d
+		}
+	}
+	return (s[0] + s[1] + (s[2] + s[3])) + (s[4] + s[5] + (s[6] + s[7]))
+}
+
 // Skip returns a kernel that ignores the items for which nan returns true.
 func Skip[T, A any](k Kernel[T, A], nan func(T) bool) Kernel[T, A] {
 	row, lane, copies, empty := k.Row, k.Lane, k.Copies, k.Empty
 	k.Row = func(cell *A, items []T, at int64) {
-		for i := range items {
-			if !nan(items[i]) {
-				row(cell, items[i:i+1], at+int64(i))
+		for i := 0; i < len(items); i++ {
+			first := i
+			for i < len(items) && !nan(items[i]) {
+				i++
+			}
+			if i > first {
+				row(cell, items[first:i], at+int64(first))
 			}
 		}
 	}
