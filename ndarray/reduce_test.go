@@ -414,6 +414,57 @@ func TestReduceAccuracy(t *testing.T) {
 	}
 }
 
+// TestReduceFar computes variances of finite numbers whose sums or distances overflow, and of an infinity, with chunks
+// of all lengths.
+func TestReduceFar(t *testing.T) {
+	ctx := t.Context()
+	inf := math.Inf(1)
+	for _, c := range []struct {
+		items []float64
+		want  float64
+	}{
+		{[]float64{-1.7e308, 0.5e308, 1.7e308, 1}, inf},
+		{[]float64{1.5e308, -1.5e308, 1.5e308, -1.5e308}, inf},
+		{[]float64{1.7e308, 1.7e308, 1.7e308, 1.7e308}, 0},
+		{[]float64{1.7e308, 1.7e308, -1.7e308, -1.7e308, 1.7e308}, inf},
+		{[]float64{1.7e308, 1.7e308, 0, inf}, math.NaN()},
+		{[]float64{-1.7e308, math.NaN(), 1.7e308, 1}, math.NaN()},
+		{[]float64{inf, inf}, math.NaN()},
+	} {
+		n := int64(len(c.items))
+		numbers := make([]complex128, n)
+		for i, x := range c.items {
+			numbers[i] = complex(1, x)
+		}
+		for chunk := range n {
+			o := &CreateOptions{Chunks: []int64{chunk + 1, 1}}
+			a, err := Create(ctx, "", []int64{n, 1}, c.items, o)
+			must(t, err)
+			b, err := Create(ctx, "", []int64{n, 1}, numbers, o)
+			must(t, err)
+			for _, r := range []Reader{a, b} {
+				wide, err := BroadcastTo(r, n, 3)
+				must(t, err)
+				for _, skip := range []bool{false, true} {
+					want := c.want
+					if skip && slices.ContainsFunc(c.items, math.IsNaN) {
+						want = inf
+					}
+					row, err1 := ReduceAll[float64](ctx, r, OpVar, &ReduceOptions{SkipNaN: skip})
+					lanes := make([]float64, 3)
+					err2 := ReduceInto(ctx, wide, lanes, OpVar, &ReduceOptions{Axes: []int{0}, SkipNaN: skip})
+					must(t, errors.Join(err1, err2))
+					for _, x := range append(lanes, row) {
+						if x != want && (x == x || want == want) {
+							t.Errorf("%v of %v in chunks of %d, skip %v: %v, want %v", r.DType(), c.items, chunk+1, skip, x, want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestReduceErrors checks the errors of Reduce.
 func TestReduceErrors(t *testing.T) {
 	ctx := context.Background()

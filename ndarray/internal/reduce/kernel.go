@@ -126,8 +126,13 @@ func (m *Moments) Var(n int64, ddof int) float64 {
 
 // add adds an item, with Welford's algorithm.
 func (m *Moments) add(x float64) {
-	m.n++
 	d := x - m.mean
+	if isFar(d) {
+		one := equal(x, 1)
+		m.merge(&one)
+		return
+	}
+	m.n++
 	m.mean += d / m.n
 	m.m2 += d * (x - m.mean)
 }
@@ -141,21 +146,32 @@ func (m *Moments) merge(with *Moments) {
 	default:
 		n, d := m.n+with.n, with.mean-m.mean
 		m.m2 += with.m2 + d*d*(m.n*with.n/n)
-		m.mean += d * (with.n / n)
+		if isFar(d) {
+			m.mean = m.mean*(m.n/n) + with.mean*(with.n/n)
+		} else {
+			m.mean += d * (with.n / n)
+		}
 		m.n = n
 	}
 }
+
+// isFar reports whether a distance is infinite. The numbers may be infinite, or too far from each other.
+func isFar(d float64) bool { return math.Abs(d) > math.MaxFloat64 }
 
 // Variance computes the moments of real numbers.
 func Variance[T Real]() Kernel[T, Moments] {
 	return Kernel[T, Moments]{
 		Row: func(cell *Moments, items []T, _ int64) {
-			m := Moments{n: float64(len(items))}
-			m.mean = pairwise(items) / m.n
-			m.m2 = squares(items, m.mean)
+			m := moments(items, func(items []T) Sum { return Sum{pairwise(items), int64(len(items))} }, squares)
 			cell.merge(&m)
 		},
 		Lane: func(cells []Moments, items []T, _ int64) {
+			if someLarge(items) {
+				for k, x := range items {
+					cells[k].add(float64(x))
+				}
+				return
+			}
 			part := 1 / (cells[0].n + 1) // all cells have the same number of items, so one division is enough
 			for k, x := range items {
 				m := &cells[k]
@@ -168,6 +184,39 @@ func Variance[T Real]() Kernel[T, Moments] {
 		Copies: func(x T, n, _ int64) Moments { return equal(float64(x), n) },
 		Merge:  func(cell, with *Moments) { cell.merge(with) },
 	}
+}
+
+// someLarge reports whether the distance of an item from a finite mean may overflow.
+func someLarge[T Real](items []T) bool {
+	floats, _ := any(items).([]float64)
+	for _, x := range floats {
+		if math.Abs(x) > 0x1p969 { // less than half the last digit of the largest number
+			return true
+		}
+	}
+	return false
+}
+
+// moments returns the moments of items, from their sum and the squared distances from their mean. If the sum is no
+// finite number, it merges the moments of both halves, as the sum of large items may have overflowed. An infinity or a
+// NaN makes the result NaN, so the other half is not needed then.
+func moments[T Real](items []T, sum func(items []T) Sum, squares func(items []T, mean float64) float64) Moments {
+	s := sum(items)
+	if s.N == 0 {
+		return Moments{}
+	}
+	if half := len(items) / 2; half > 0 && s.Sum-s.Sum != 0 {
+		m := moments(items[:half], sum, squares)
+		if m.m2 >= 0 {
+			with := moments(items[half:], sum, squares)
+			m.merge(&with)
+		}
+		return m
+	}
+	m := Moments{n: float64(s.N)}
+	m.mean = s.Sum / m.n
+	m.m2 = squares(items, m.mean)
+	return m
 }
 
 // squares sums the squared distances of items from their mean. See pairwise.
@@ -200,11 +249,8 @@ func (m *ComplexMoments) Var(n int64, ddof int) float64 {
 func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
 	return Kernel[T, ComplexMoments]{
 		Row: func(cell *ComplexMoments, items []T, _ int64) {
-			n, sum := float64(len(items)), pairwiseComplex(items)
-			mean := complex(real(sum)/n, imag(sum)/n)
-			m2 := squaresComplex(items, mean)
-			cell[0].merge(&Moments{n, real(mean), real(m2)})
-			cell[1].merge(&Moments{n, imag(mean), imag(m2)})
+			m := complexMoments(items)
+			cell.merge(&m)
 		},
 		Lane: func(cells []ComplexMoments, items []T, _ int64) {
 			for k, x := range items {
@@ -215,11 +261,29 @@ func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
 		Copies: func(x T, n, _ int64) ComplexMoments {
 			return ComplexMoments{equal(real(complex128(x)), n), equal(imag(complex128(x)), n)}
 		},
-		Merge: func(cell, with *ComplexMoments) {
-			cell[0].merge(&with[0])
-			cell[1].merge(&with[1])
-		},
+		Merge: func(cell, with *ComplexMoments) { cell.merge(with) },
 	}
+}
+
+func (m *ComplexMoments) merge(with *ComplexMoments) {
+	m[0].merge(&with[0])
+	m[1].merge(&with[1])
+}
+
+// complexMoments returns the moments of complex numbers. See moments.
+func complexMoments[T complex64 | complex128](items []T) ComplexMoments {
+	n, sum := float64(len(items)), pairwiseComplex(items)
+	mean := complex(real(sum)/n, imag(sum)/n)
+	if half := len(items) / 2; half > 0 && mean-mean != 0 {
+		m := complexMoments(items[:half])
+		if m[0].m2+m[1].m2 >= 0 {
+			with := complexMoments(items[half:])
+			m.merge(&with)
+		}
+		return m
+	}
+	m2 := squaresComplex(items, mean)
+	return ComplexMoments{{n, real(mean), real(m2)}, {n, imag(mean), imag(m2)}}
 }
 
 // squaresComplex is squares for both parts of complex numbers.

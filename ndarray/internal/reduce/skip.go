@@ -144,13 +144,7 @@ func VarianceSkip[T Real]() Kernel[T, Moments] {
 	k := Variance[T]()
 	copies := k.Copies
 	k.Row = func(cell *Moments, items []T, _ int64) {
-		sum := pairwiseSkip(items)
-		m := Moments{n: float64(sum.N)}
-		if sum.N == 0 {
-			return
-		}
-		m.mean = sum.Sum / m.n
-		m.m2 = squaresSkip(items, m.mean)
+		m := moments(items, pairwiseSkip, squaresSkip)
 		cell.merge(&m)
 	}
 	k.Lane = func(cells []Moments, items []T, _ int64) {
