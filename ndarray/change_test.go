@@ -185,6 +185,9 @@ func (x *editing) step(t testing.TB, e Editor) {
 		if op == "insert" {
 			at = x.length(axis)
 		}
+		if m.steps(axis) == 0 {
+			n = 0 // data without items changes nothing
+		}
 		data := x.items(n * m.steps(axis))
 		what = fmt.Sprint(axis, at, n)
 		if op == "append" {
@@ -195,8 +198,6 @@ func (x *editing) step(t testing.TB, e Editor) {
 			err = e.InsertBytes(ctx, axis, at, data)
 		}
 		switch {
-		case m.steps(axis) == 0:
-			want = ErrShape
 		case at > m.shape[axis]:
 			want = ErrBounds
 		default:
@@ -373,12 +374,18 @@ func TestBatch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	none, err := Zeros(ctx, "", []int64{3, 0}, "|u1", nil)
+	must(t, err)
 	for i, c := range []struct{ err, want error }{
 		{b.InsertBytes(ctx, 0, 5, make([]byte, 6)), ErrBounds},
 		{b.InsertBytes(ctx, 0, -5, make([]byte, 6)), ErrBounds},
 		{b.InsertBytes(ctx, 2, 0, nil), ErrBounds},
 		{b.InsertBytes(ctx, -3, 0, nil), ErrBounds},
 		{b.InsertBytes(ctx, 0, 0, make([]byte, 5)), ErrShape},
+		{none.AppendBytes(ctx, 0, make([]byte, 1)), ErrShape},
+		{none.AppendBytes(ctx, 0, nil), nil},
+		{none.InsertBytes(ctx, 0, 2, nil), nil},
+		{none.InsertBytes(ctx, 0, 4, nil), ErrBounds},
 		{b.Delete(ctx, 0, 3, 2), ErrBounds},
 		{b.Delete(ctx, 0, 1, -1), ErrBounds},
 		{b.Delete(ctx, 0, -5, 1), ErrBounds},

@@ -268,6 +268,9 @@ func (b *Batch) incoming(ctx context.Context, axis int, data []byte) (ax int, n 
 	if axis, err = axisNumber(axis, b.st.geo.Ndim, ErrBounds); err != nil {
 		return 0, 0, err
 	}
+	if len(data) == 0 {
+		return axis, 0, nil
+	}
 	step, shape := int64(b.a.itemSize), b.st.rec.Shape
 	for i, length := range shape {
 		var ok bool
