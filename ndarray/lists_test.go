@@ -300,6 +300,29 @@ var emptyCases = []struct {
 	{[]Index{Flat()}, []int64{0}},
 }
 
+// TestMaskScalar selects items of arrays without axes by a mask of their shape.
+func TestMaskScalar(t *testing.T) {
+	ctx := t.Context()
+	made, err := Create(ctx, "", nil, []float64{3}, nil)
+	must(t, err)
+	b, err := saved(made.Frame())
+	must(t, err)
+	opened, err := OpenBytes(b, nil)
+	must(t, err)
+	line, err := Create(ctx, "", []int64{2}, []float64{3, 4}, nil)
+	must(t, err)
+	view, err := Slice(line, At(0))
+	must(t, err)
+	for i, r := range []Reader{made, opened, view} {
+		for _, keep := range []bool{true, false} {
+			x, err := Read[float64](ctx, r, Mask([]bool{keep}, r.Shape()...))
+			if err != nil || keep != slices.Equal(x, []float64{3}) || len(x) > 1 {
+				t.Errorf("%d, %v: %v, %v", i, keep, x, err)
+			}
+		}
+	}
+}
+
 // TestEmptyLists compares the shapes of selections with empty index arrays with NumPy's. It reads, writes and fills
 // them, in the array and in a view of it.
 func TestEmptyLists(t *testing.T) {

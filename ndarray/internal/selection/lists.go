@@ -131,7 +131,7 @@ func Coords(indices, shape []int64) Index {
 
 // Mask is the constructor Mask of package ndarray.
 func Mask(keep []bool, shape []int64) Index {
-	if len(shape) == 0 {
+	if shape == nil {
 		shape = []int64{int64(len(keep))}
 	}
 	return &IndexArray{Kind: MaskKind, Shape: shape, Keep: keep}
