@@ -12,15 +12,14 @@
 	SHRXQ R15, bits, bits      \
 	ENTER(entry, table)
 
-// ENTER moves a machine to its next state, whose bits are in BP: it adds them to the base in bytes 2 and 3 of the
-// entry, and loads the entry of that state. It changes BP. The load stays inside the table: table.build makes bases
-// whose sum with any such bits is less than the number of states, and table.buildSame makes a machine that stays at
-// state 0.
+// ENTER moves a machine to its next state, which is the base in bytes 2 and 3 of the entry plus the bits in BP: it
+// loads the entry of that state. The shift leaves eight times the base, as the upper three bits of byte 1 are 0. The
+// load stays inside the table: table.build makes bases whose sum with any such bits is less than the number of states,
+// and table.buildSame makes a machine that stays at state 0.
 #define ENTER(entry, table) \
-	SHRL  $16, entry           \
-	ADDQ  BP, entry            \
-	MOVQ  table, BP            \
-	MOVQ  (BP)(entry*8), entry
+	SHRL  $13, entry           \
+	ADDQ  table, entry         \
+	MOVQ  (entry)(BP*8), entry
 
 // orders are shuffles of the last three offsets, in lanes 0 to 2, one for each place that a sequence takes its offset
 // from: the first, second or third of them, or lane 3. That lane comes to the front, and those before it move back.
@@ -36,15 +35,16 @@ DATA orders<>+56(SB)/8, $0x0f0e0d0c07060504
 GLOBL orders<>(SB), RODATA|NOPTR, $64
 
 // Local variables.
-#define bitsStart   0(SP)  // where the stream of bits starts, in bits from the start of the source
-#define literalSafe 8(SP)  // the literals of a sequence must end here at the latest: 64 bytes after it can be read
-#define outSafe     16(SP) // a sequence must end here at the latest: 64 bytes after it can be written
-#define startOut    24(SP) // the start of the frame in the output
-#define tableL      32(SP) // the entries for literal lengths
-#define tableO      40(SP) // the entries for offsets
-#define tableM      48(SP) // the entries for match lengths
-#define windowMax   56(SP) // the largest offset
-#define longRuns    64(SP) // whether run.longRuns is set
+#define literalSafe 0(SP)   // the literals of a sequence must end here at the latest: 64 bytes after it can be read
+#define outSafe     8(SP)   // a sequence must end here at the latest: 64 bytes after it can be written
+#define lowest      16(SP)  // a match from here on is within the frame and the window, wherever it goes
+#define startOut    24(SP)  // the start of the frame in the output
+#define tableL      32(SP)  // the entries for literal lengths
+#define tableO      40(SP)  // the entries for offsets
+#define tableM      48(SP)  // the entries for match lengths
+#define windowMax   56(SP)  // the largest offset
+#define fewLiterals 64(SP)  // with more literals, more than 16 are copied: 16, or -1 if run.longRuns is set
+#define order       72(SP)  // a copy of orders
 
 // The longest match that the kernel copies. Go's copy is as fast for longer ones, or faster.
 #define longMatch 2048
@@ -65,9 +65,9 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 // Registers:
 //
 //	DI              where the next byte of the output goes
-//	SI              the source, less 7
-//	R9              the number of bits from the start of the source that are not read yet: the stream is read from
-//	                its end to its start, so that bit R9-1 is next
+//	SI              the start of the stream, less 7
+//	R9              the number of bits of the stream that are not read yet: it is read from its end to its start, so
+//	                that bit R9-1 is next
 //	R8              the 8 bytes of the source that end with the byte of bit R9: 56 + R9%8 bits of them are unread
 //	R10, R11, R12   the entries of literal lengths, offsets and match lengths
 //	R13             the next literal
@@ -77,20 +77,19 @@ GLOBL orders<>(SB), RODATA|NOPTR, $64
 //	AX, BX, BP      scratch
 //
 // run.fast has checked that literals and dst have at least margin (64) bytes each, and count is at least 2.
-TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
+TEXT ·sequencesKernel(SB), NOSPLIT, $136-24
 	MOVQ r+0(FP), R14
 
-	// The stream of bits. R9 is not less than bitsStart, as bitReader.read takes no more bits than the stream has, and
-	// the stream starts at least ahead (8) bytes after the start of the source. So the word, which begins 7 bytes
-	// before the byte of bit R9, lies inside the source.
-	MOVQ run_bits+bitReader_src(R14), SI
-	SUBQ $7, SI
+	// The stream of bits. R9 is not negative, as bitReader.read takes no more bits than the stream has, and the stream
+	// starts at least ahead (8) bytes after the start of the source. So the word, which begins 7 bytes before the byte of
+	// bit R9, lies inside the source.
+	MOVQ run_bits+bitReader_start(R14), AX
 	MOVQ run_bits+bitReader_pos(R14), R9
+	SUBQ AX, R9
 	SHLQ $3, R9
 	ADDQ run_bits+bitReader_left(R14), R9
-	MOVQ run_bits+bitReader_start(R14), AX
-	SHLQ $3, AX
-	MOVQ AX, bitsStart
+	MOVQ run_bits+bitReader_src(R14), SI
+	LEAQ -7(SI)(AX*1), SI
 	MOVQ R9, AX
 	SHRQ $3, AX
 	MOVQ (SI)(AX*1), R8
@@ -115,9 +114,17 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
 	CMOVQLT CX, AX
 	ADDQ    DI, AX
 	MOVQ    AX, outSafe
-	MOVQ    run_start(R14), AX
-	ADDQ    DI, AX
-	MOVQ    AX, startOut
+
+	// lowest: the start of the frame, or the start of the window at outSafe if that is later. Addresses are positive.
+	MOVL    run_window(R14), BX
+	MOVQ    BX, windowMax
+	SUBQ    BX, AX
+	MOVQ    run_start(R14), CX
+	ADDQ    DI, CX
+	MOVQ    CX, startOut
+	CMPQ    CX, AX
+	CMOVQGT CX, AX
+	MOVQ    AX, lowest
 	ADDQ    run_out(R14), DI
 
 	// The three machines: their entries, and those of the current states.
@@ -134,13 +141,24 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $72-24
 	MOVQ run_entries+8(R14), R11
 	MOVQ run_entries+16(R14), R12
 
-	// The window, the last offsets and the number of sequences.
-	MOVBLZX run_longRuns(R14), AX
-	MOVQ AX, longRuns
-	MOVL run_window(R14), AX
-	MOVQ AX, windowMax
+	// The literals, the shuffles, the last offsets and the number of sequences.
+	MOVL    $16, AX
+	MOVQ    $-1, BX
+	CMPB    run_longRuns(R14), $0
+	CMOVQNE BX, AX
+	MOVQ    AX, fewLiterals
+	VMOVDQU orders<>+0(SB), Y0
+	VMOVDQU orders<>+32(SB), Y1
+	VMOVDQU Y0, order
+	VMOVDQU Y1, 32+order
 	VMOVDQU run_repeats(R14), X7
-	MOVQ run_count(R14), R14
+	MOVQ    run_count(R14), R14
+
+	// Each sequence begins where 64 bytes of literals can be read and 64 bytes of output can be written.
+	CMPQ R13, literalSafe
+	JHI  stop
+	CMPQ DI, outSafe
+	JHI  stop
 	DECQ R14
 
 	// The last sequence is left to run.decode, as no states follow it. So are values that do not fit into a word with
@@ -162,21 +180,13 @@ sequence:
 	SHRQ $8, AX
 	MOVBLZX AX, DX // bits of the states
 
-	// Take all bits of the sequence at once. This check keeps the load of the next word inside the source.
+	// Take all bits of the sequence at once. That there are as many keeps the load of the next word inside the source.
 	SUBQ BX, R9
 	SUBQ DX, R9
-	CMPQ R9, bitsStart
 	JLT  short
 
 	// The bits of the values go to BX, from its low end: literal length, match length, offset.
 	SHRXQ CX, R8, BX
-
-	// The bits of the next state of literal lengths, which follow the values, go to BP.
-	RORXQ $8, R10, R15
-	MOVQ  CX, BP
-	SUBQ  R15, BP
-	SHRXQ BP, R8, BP
-	BZHIQ R15, BP, BP
 
 	// The bits of all states go to AX, from its low end: offset, match length, literal length.
 	SUBQ  AX, CX
@@ -201,9 +211,11 @@ sequence:
 	ADDL  R15, BX
 
 	// The next states and their entries.
-	ENTER(R10, tableL)
 	NEXT(R11, tableO, AX)
 	NEXT(R12, tableM, AX)
+	RORXQ $8, R10, R15
+	BZHIQ R15, AX, BP
+	ENTER(R10, tableL)
 
 	// BX is the offset plus 3, or 1 to 3 for a place in the list of the last offsets. Without literals it is the next
 	// place. This is run.setOffset, but without branches, as the kind of an offset cannot be predicted. Only 3
@@ -212,56 +224,45 @@ sequence:
 	CMPQ BX, $3
 	JEQ  third
 
-	// AX is the place: BX, and 1 more if there are no literals, but at most 4, which is a new offset in lane 3.
+	// BX becomes the place: 1 more if there are no literals, but at most 4, which is a new offset in lane 3.
 offset:
 	MOVL    $4, R15
-	MOVQ    BX, AX
 	CMPQ    DX, $1 // carry if DX is 0
-	ADCQ    $0, AX
-	CMPQ    AX, R15
-	CMOVQCC R15, AX
+	ADCQ    $0, BX
+	CMPQ    BX, R15
+	CMOVQCC R15, BX
 
-	// Shuffle the list with entry AX-1 of orders, which has 16 bytes: the offset comes to lane 0.
-	LEAQ    -2(AX)(AX*1), AX
+	// Shuffle the list with entry BX-1 of orders, which has 16 bytes: the offset comes to lane 0.
+	ADDQ    BX, BX
 	VPINSRD $3, BP, X7, X7
-	LEAQ    orders<>(SB), BP
-	VPSHUFB (BP)(AX*8), X7, X7
+	VPSHUFB -16+order(BX*8), X7, X7
 	VMOVD   X7, R15
-	LEAQ    -1(R15), BX
 
-	// All copies below rely on these checks, and read or write at most 64 bytes after the end of what they copy.
-	// Otherwise run.execute does the sequence, or finds what is wrong with it.
-	LEAQ (R13)(DX*1), BP // the end of the literals
-	CMPQ BP, literalSafe
-	JHI  execute
-	LEAQ (DI)(DX*1), AX  // the start of the match
-	LEAQ (AX)(CX*1), BP  // the end of the sequence
-	CMPQ BP, outSafe
-	JHI  execute
-	MOVQ AX, BP
-	SUBQ startOut, BP    // the match must not come from before the frame
-	CMPQ BX, BP          // BX is the offset less 1, so that an offset of 0 fails, too
-	JCC  execute
-	CMPQ R15, windowMax
-	JHI  execute
-	CMPQ CX, $longMatch
-	JHI  execute
-
-	// Copy 16 literals, which are often all of them, or 64 where sequences have many.
-	CMPQ  longRuns, $0
-	JNE   manyLiterals
+	// Copy 16 literals, which are often all of them. All copies read or write at most 64 bytes after the end of what
+	// they copy.
 	VMOVDQU (R13), X0
 	VMOVDQU X0, (DI)
-	CMPQ  DX, $16
-	JHI   moreLiterals
 
-	// AX is where the match goes, BX where it comes from. A match of at most 16 bytes loads no second vector: that
-	// would have to wait if its bytes were just stored.
+	// AX becomes the start of the match, DI the end of the sequence, and BX where the match comes from. If a check fails,
+	// run.execute does the sequence, or finds what is wrong with it.
+	ADDQ DX, R13
+	LEAQ (DI)(DX*1), AX
+	CMPQ R13, literalSafe
+	JHI  execute
+	LEAQ (AX)(CX*1), DI
+	CMPQ DI, outSafe
+	JHI  execute
+	MOVQ AX, BX
+	SUBQ R15, BX
+	CMPQ BX, lowest
+	JLT  low
+
+literals:
+	CMPQ DX, fewLiterals
+	JGT  moreLiterals
+
+	// A match of at most 16 bytes loads no second vector: that would have to wait if its bytes were just stored.
 match:
-	ADDQ  DX, R13
-	LEAQ  (AX)(CX*1), DI
-	MOVQ  AX, BX
-	SUBQ  R15, BX
 	CMPQ  R15, $16
 	JB    near
 	VMOVDQU (BX), X0
@@ -272,6 +273,8 @@ match:
 	VMOVDQU X1, 16(AX)
 	CMPQ  CX, $32
 	JBE   sequence
+	CMPQ  CX, $longMatch
+	JHI   execute
 
 	// The offset is at least 16, so each load of 16 bytes finds bytes that are already there. 32 bytes per iteration:
 	// the last turn begins before the end of the match and writes at most 31 bytes after it.
@@ -291,6 +294,8 @@ far:
 near:
 	CMPQ  CX, $4
 	JBE   bytes
+	CMPQ  CX, $longMatch
+	JHI   execute
 
 	// The match repeats its first bytes. Fill a register with them once, by the entry of spans for the offset, which is
 	// not 0. The 16 bytes loaded may end up to 15 bytes after the start of the match, but the shuffle takes only
@@ -325,40 +330,51 @@ bytes:
 	MOVB    CX, 3(AX)
 	JMP     sequence
 
-	// Copy 64 literals: if sequences have many, the CPU cannot predict which of them have more than 16.
-manyLiterals:
-	VMOVDQU (R13), Y0
-	VMOVDQU Y0, (DI)
-	VMOVDQU 32(R13), Y0
-	VMOVDQU Y0, 32(DI)
-	CMPQ DX, $64
-	JBE  match
-
-	// More than 16 literals, the first 16 of which are copied.
+	// More than 16 literals, the first 16 of which are copied, or sequences that have many. BP counts up to 0 at the end
+	// of the literals.
 moreLiterals:
-	MOVQ DX, BX
-	MOVQ R13, BP
-	SUBQ DI, BP // from the output to the literals
+	MOVQ DX, BP
+	NEGQ BP
+	CMPQ fewLiterals, $0
+	JLT  manyLiterals
+	ADDQ $16, BP
 
 	// 32 per iteration: the last turn begins before the end of the literals, and reads and writes at most 31 bytes
-	// after it. DI is set again at match.
-literals:
-	ADDQ    $16, DI
-	VMOVDQU (DI)(BP*1), Y0
-	VMOVDQU Y0, (DI)
-	ADDQ    $16, DI
-	SUBQ    $32, BX
-	CMPQ    BX, $16
-	JGT     literals
+	// after it.
+vector:
+	VMOVDQU (R13)(BP*1), Y0
+	VMOVDQU Y0, (AX)(BP*1)
+	ADDQ    $32, BP
+	JLT     vector
 	JMP     match
 
-	// Without literals, 3 is the first of the last offsets, less 1: it goes to lane 3.
+	// Copy 64 literals: if sequences have many, the CPU cannot predict which of them have more than 16.
+manyLiterals:
+	VMOVDQU (R13)(BP*1), Y0
+	VMOVDQU Y0, (AX)(BP*1)
+	VMOVDQU 32(R13)(BP*1), Y0
+	VMOVDQU Y0, 32(AX)(BP*1)
+	ADDQ    $64, BP
+	JLT     vector
+	JMP     match
+
+	// Without literals, 3 is the first of the last offsets, less 1: it goes to lane 3. It must not be 0.
 third:
 	TESTQ DX, DX
 	JNE   offset
 	VMOVD X7, BP
 	DECL  BP
-	JMP   offset
+	JNE   offset
+	XORL  R15, R15
+	JMP   handOver
+
+	// A match from before lowest: from before the frame, or from a place that may be outside the window.
+low:
+	CMPQ BX, startOut
+	JLT  execute
+	CMPQ R15, windowMax
+	JLS  literals
+	JMP  execute
 
 	// The stream has not enough bits: return those taken. The word has not been replaced yet.
 short:
@@ -368,11 +384,18 @@ short:
 	// Stop before a sequence: it counts as left.
 decode:
 	INCQ R14
+	INCQ R14
+stop:
 	MOVQ $const_stopDecode, stop+16(FP)
 	JMP  save
 
-	// Stop after decoding a sequence: hand it over to run.execute.
+	// Stop after decoding a sequence: go back to where it begins, and hand it over to run.execute.
 execute:
+	SUBQ DX, R13
+	MOVQ AX, DI
+	SUBQ DX, DI
+handOver:
+	INCQ R14
 	MOVQ r+0(FP), AX
 	MOVL DX, run_literalLength(AX)
 	MOVL R15, run_offset(AX)
@@ -392,6 +415,7 @@ save:
 	MOVQ R8, run_bits+bitReader_word(AX)
 	MOVQ R9, BX
 	SHRQ $3, BX
+	ADDQ run_bits+bitReader_start(AX), BX
 	SUBQ $7, BX
 	MOVQ BX, run_bits+bitReader_pos(AX)
 	ANDQ $7, R9
@@ -403,7 +427,6 @@ save:
 	MOVQ R13, run_literal(AX)
 	SUBQ run_dst(AX), DI
 	MOVQ DI, run_out(AX)
-	INCQ R14
 	MOVQ R14, run_count(AX)
 	MOVQ R10, run_entries+0(AX)
 	MOVQ R11, run_entries+8(AX)
