@@ -81,8 +81,8 @@ TEXT ·sequencesKernel(SB), NOSPLIT, $136-24
 	MOVQ r+0(FP), R14
 
 	// The stream of bits. R9 is not negative, as bitReader.read takes no more bits than the stream has, and the stream
-	// starts at least ahead (8) bytes after the start of the source. So the word, which begins 7 bytes before the byte of
-	// bit R9, lies inside the source.
+	// starts at least ahead (8) bytes after the start of the source. So the word, which begins 7 bytes before the byte
+	// of bit R9, lies inside the source.
 	MOVQ run_bits+bitReader_start(R14), AX
 	MOVQ run_bits+bitReader_pos(R14), R9
 	SUBQ AX, R9
@@ -243,8 +243,8 @@ offset:
 	VMOVDQU (R13), X0
 	VMOVDQU X0, (DI)
 
-	// AX becomes the start of the match, DI the end of the sequence, and BX where the match comes from. If a check fails,
-	// run.execute does the sequence, or finds what is wrong with it.
+	// AX becomes the start of the match, DI the end of the sequence, and BX where the match comes from. If a check
+	// fails, run.execute does the sequence, or finds what is wrong with it.
 	ADDQ DX, R13
 	LEAQ (DI)(DX*1), AX
 	CMPQ R13, literalSafe
@@ -330,8 +330,8 @@ bytes:
 	MOVB    CX, 3(AX)
 	JMP     sequence
 
-	// More than 16 literals, the first 16 of which are copied, or sequences that have many. BP counts up to 0 at the end
-	// of the literals.
+	// More than 16 literals, the first 16 of which are copied, or sequences that have many. BP counts up to 0 at the
+	// end of the literals.
 moreLiterals:
 	MOVQ DX, BP
 	NEGQ BP
