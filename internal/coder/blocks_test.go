@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
 
@@ -177,6 +178,32 @@ func TestLongStream(t *testing.T) {
 		if !errors.Is(err, want) || err == nil && string(got) != "AA" {
 			t.Errorf("a stream of %d bytes: %q, %v", len(stream), got, err)
 		}
+	}
+}
+
+// TestLongTail has blocks of one byte that share a stream, and then bytes of no block. They are not read for each.
+func TestLongTail(t *testing.T) {
+	const blocks, tail = 1000, 100_000
+	le := binary.LittleEndian
+	stream := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 1<<3 | 1, 0, 0, 'A'}
+	c := []byte{5, 1, 0x10 | 4<<5 | 5, 1}
+	c = le.AppendUint32(c, blocks)
+	c = le.AppendUint32(c, 1)
+	c = le.AppendUint32(c, uint32(32+4*blocks+4+len(stream)+tail))
+	c = append(c, make([]byte, 16)...)
+	for range blocks {
+		c = le.AppendUint32(c, 32+4*blocks)
+	}
+	c = append(le.AppendUint32(c, uint32(len(stream))), stream...)
+	c = append(c, bytes.Repeat([]byte{7}, tail)...)
+	src := &countingReader{ReaderAt: bytes.NewReader(c)}
+	dst := make([]byte, blocks/4)
+	n, err := NewPool(&Options{Concurrency: 1}).DecodeAt(dst, src, int64(len(c)), 0)
+	if err != nil || string(dst[:n]) != strings.Repeat("A", blocks/4) {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if most := 2*blocks/4*longestStream(1) + 20_000; src.bytes > most {
+		t.Errorf("%d bytes were read, want at most %d", src.bytes, most)
 	}
 }
 

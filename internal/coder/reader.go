@@ -146,6 +146,12 @@ func (r *Reader) readStarts(head []byte) error {
 		r.starts = append(r.starts, start)
 	}
 	r.findEnds()
+	if !h.VLBlocks() {
+		most := int64(h.longestBlock())
+		for k, start := range r.starts {
+			r.ends[k] = int32(min(int64(r.ends[k]), int64(start)+most))
+		}
+	}
 	return nil
 }
 

@@ -101,6 +101,13 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 // can be long, with parts that decode to no bytes, although its content is short.
 func longestStream(n int) int { return 2*n + 64 }
 
+// longestBlock returns the number of bytes of the longest block of regular size. No more are read for a block, even if
+// the next one begins later.
+func (h *Header) longestBlock() int {
+	streams := h.streams(h.BlockSize)
+	return streams * (4 + longestStream(h.BlockSize/streams))
+}
+
 // nextStream returns the next stream. If it is a run, it fills dst and returns nil.
 func (c *cursor) nextStream(dst []byte) ([]byte, error) {
 	n, err := c.length()
