@@ -191,7 +191,7 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 		if err == nil && (!shared || before.head.check(ctx) != nil) {
 			e, err = s.openEmbed(ctx)
 		}
-		complete := err == nil && (e == before || !shared || before.allIn(e))
+		complete := err == nil && (e == before || !shared || before.allIn(e, try < mostDead))
 		if shared && e != before || err != nil && before != nil {
 			before.Close()
 		}
@@ -320,9 +320,13 @@ func (e *embedFrame) Close() {
 	e.file.Close()
 }
 
-// allIn reports whether a later state of the embed store has all leaves of e, and those that edits have added since. It
-// may have replaced ones, but if one was added and replaced, its bytes are dead, and the answer is no.
-func (e *embedFrame) allIn(later *embedFrame) bool {
+// mostDead is the number of times that files are listed because of dead bytes alone.
+const mostDead = 3
+
+// allIn reports whether a later state of the embed store has all leaves of e. With added set, it must also have those
+// that edits have added since: if one was added and replaced, or moved to a file, its bytes are dead, and the answer is
+// no.
+func (e *embedFrame) allIn(later *embedFrame, added bool) bool {
 	old, err := readEmbedMap(e.f)
 	now, laterErr := readEmbedMap(later.f)
 	if err != nil || laterErr != nil {
@@ -334,13 +338,13 @@ func (e *embedFrame) allIn(later *embedFrame) bool {
 		}
 	}
 	size := e.f.Info().NBytes
-	added := later.f.Info().NBytes - size
+	dead := later.f.Info().NBytes - size
 	for _, n := range now {
 		if n.Offset >= size {
-			added -= n.Length
+			dead -= n.Length
 		}
 	}
-	return added == 0
+	return !added || dead == 0
 }
 
 // Layout returns the kind of the store.

@@ -283,7 +283,7 @@ func (r osRoot) readAgain(dir string, list []fs.DirEntry) (all []fs.DirEntry, go
 		fi, err := r.dir.Lstat(filepath.Join(dir, name))
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
-			gone = true
+			gone = gone || !strings.HasSuffix(name, tempSuffix) // a new file is complete under another name
 		case err != nil:
 			return nil, false, err
 		case len(all) == 0 || all[len(all)-1].Name() != name: // a system may list a name twice

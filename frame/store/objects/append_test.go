@@ -496,5 +496,13 @@ func TestRefresh(t *testing.T) {
 			t.Fatal(err)
 		}
 		check(true, want...)
+		// Another call has switched the frame, but not the batches.
+		if err := w.Append(ctx, "g"); err != nil {
+			t.Fatal(err)
+		}
+		if changed, err := r.Frame().Refresh(ctx); err != nil || !changed {
+			t.Errorf("kind %d: %v, %v", kind, changed, err)
+		}
+		check(kind == Batches, append(want, "g")...)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"slices"
 	"sort"
 	"sync"
 	"sync/atomic"
@@ -121,6 +122,7 @@ func (o *Array) Refresh(ctx context.Context) (bool, error) {
 	if err != nil || !o.batched {
 		return changed, err
 	}
+	old := o.batches.Load()
 	perBlock, err := o.itemsPerBlock()
 	if err == nil {
 		err = o.readBatches(ctx, perBlock)
@@ -128,7 +130,7 @@ func (o *Array) Refresh(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("objects: refreshing: %w", err)
 	}
-	return changed, nil
+	return changed || !slices.Equal(old.ends, o.batches.Load().ends), nil // a read may have switched the frame
 }
 
 // itemsPerBlock returns the number of items of the blocks of a batched array, or 0, as the frame has it now.
