@@ -43,7 +43,9 @@ func New(b *blob.Bucket, url string, d Driver) *Bucket {
 		d = common{}
 	}
 	name := ""
-	if u, err := parse(url); err == nil {
+	if u, err := parse(url); err == nil && u.Host == "" && !strings.ContainsAny(url, "?#@") {
+		name = strings.TrimSuffix(url, "/") + "/" // perhaps no URL
+	} else if err == nil {
 		u.Path = strings.TrimSuffix(u.Path, "/") + "/"
 		name = public(u) + u.Query().Get("prefix")
 	}
@@ -82,8 +84,12 @@ func parse(rawURL string) (*url.URL, error) {
 	return nil, fmt.Errorf("invalid URL: %s: %w", cause, frame.ErrParam)
 }
 
-// public returns a URL without its user, query and fragment, which may hold secrets.
+// public returns a URL without its user, query and fragment, which may hold secrets. Without a host, the user can be in
+// the path, except in that of a folder.
 func public(u *url.URL) string {
+	if u.Host == "" && strings.Contains(u.Path+u.Opaque, "@") && !strings.HasSuffix(u.Scheme, "file") {
+		return u.Scheme + ":"
+	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path, RawPath: u.RawPath}).String()
 }
 
@@ -98,17 +104,24 @@ func withoutSecrets(err error, u *url.URL) error {
 	q.Del("key")
 	passed.RawQuery = q.Encode()
 	text := strings.NewReplacer(u.String(), public(u), passed.String(), public(u)).Replace(err.Error())
-	hide := strings.ContainsAny(text, "?@") // the URL in another form
+	rest := text
+	if u.Path != "" {
+		rest = strings.ReplaceAll(text, u.Path, "")
+	}
+	hide := strings.ContainsAny(rest, "?@") // the URL in another form
 	for name, values := range q {
 		for _, v := range values {
 			v = cmp.Or(v, name)
 			quoted := strconv.Quote(v)
 			// A text contains most values of a few characters, and they are no secrets.
-			hide = hide || len(v) > 3 && (strings.Contains(text, v) || strings.Contains(text, quoted[1:len(quoted)-1]))
+			hide = hide || len(v) > 3 && (strings.Contains(rest, v) || strings.Contains(rest, quoted[1:len(quoted)-1]))
 		}
 	}
-	if hide {
-		text = fmt.Sprintf("open bucket %s: the query has an invalid value", public(u))
+	switch {
+	case hide:
+		text = fmt.Sprintf("open bucket %s: the error is not shown, because it may hold a value of the query", public(u))
+	case text == err.Error():
+		return err
 	}
 	return errors.New(text)
 }

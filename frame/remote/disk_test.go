@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -86,7 +87,6 @@ func TestDiskWarm(t *testing.T) {
 	}
 }
 
-// TestDiskChanged replaces an object that is cached.
 // TestDiskBetween reads blocks of which all but the first and the last are cached, with one block between two others
 // missing. Only the missing ones are received.
 func TestDiskBetween(t *testing.T) {
@@ -102,11 +102,14 @@ func TestDiskBetween(t *testing.T) {
 	o.Gap = 4096
 	var mu sync.Mutex
 	received := int64(0)
+	var found []int64
 	o.Trace = func(e Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		if e.Kind == Request {
 			received += e.Len
+		} else {
+			found = append(found, e.Off/blockSize, e.Len/blockSize)
 		}
 	}
 	obj = openServer(t, s, o)
@@ -117,8 +120,12 @@ func TestDiskBetween(t *testing.T) {
 	if most := int64(3*blockSize + 1); received > most { // and the byte that asks for the version
 		t.Errorf("received %d bytes, want at most %d", received, most)
 	}
+	if want := []int64{4, 8, 13, 8}; !slices.Equal(found, want) {
+		t.Errorf("events name blocks and numbers of blocks %v, want %v", found, want)
+	}
 }
 
+// TestDiskChanged replaces an object that is cached.
 func TestDiskChanged(t *testing.T) {
 	data := randomBytes(700_000)
 	s := newServer(t, data)

@@ -55,8 +55,8 @@ func (c changed) Unwrap() error { return ErrChanged }
 func public(u *url.URL) string {
 	c := *u
 	c.RawQuery, c.ForceQuery, c.Fragment, c.RawFragment = "", false, "", ""
-	if strings.Contains(c.Opaque, "@") { // user:password@host, without http://
-		c.Opaque = "xxxxx"
+	if c.Host == "" && strings.Contains(c.Opaque+c.Path, "@") { // such as user:password@host, without http://
+		c = url.URL{Scheme: c.Scheme, Opaque: "xxxxx"}
 	}
 	return c.Redacted()
 }

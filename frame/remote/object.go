@@ -438,14 +438,18 @@ func (obj *Object) load(ctx context.Context, buf []byte, off int64) error {
 	}
 	m := obj.cost()
 	m.MaxLen = max(m.MaxLen, int64(len(buf)))
-	hit := int64(len(buf))
+	at := off
+	found := func(end int64) {
+		if end > at && obj.o.Trace != nil {
+			obj.o.Trace(Event{Kind: Disk, Off: at, Len: end - at})
+		}
+	}
 	var pieces []piece
 	for _, f := range ranges.Plan(obj.disk.get(buf, off), &m) {
+		found(f.Off)
 		pieces = append(pieces, piece{f.Off, buf[f.Off-off : f.End()-off]})
-		hit -= f.Len
+		at = f.End()
 	}
-	if hit > 0 && obj.o.Trace != nil {
-		obj.o.Trace(Event{Kind: Disk, Off: off, Len: hit})
-	}
+	found(off + int64(len(buf)))
 	return obj.c.readEach(ctx, pieces, &obj.id)
 }

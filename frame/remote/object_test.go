@@ -299,7 +299,8 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for _, u := range []string{"", "a.b2nd", "ftp://host/a", "http://", "http://user:secret@ho st/", "https://x:pass%zz@host",
-		"http://user:pass/word@host/", "http://user:pass?word@host/", "http://user:pass#word@host/", "user:pass@host/a", "http:user:pass@host/a"} {
+		"http://user:pass/word@host/", "http://user:pass?word@host/", "http://user:pass#word@host/", "user:pass@host/a", "http:user:pass@host/a",
+		"http:/user:pass@host/a", "http:///user:pass@host/a", "/user:pass@host"} {
 		_, err := Open(t.Context(), u, nil)
 		if !errors.Is(err, ErrParam) || strings.Contains(err.Error(), "secret") || strings.Contains(err.Error(), "pass") {
 			t.Errorf("%q: %v, want ErrParam", u, err)
