@@ -199,7 +199,7 @@ func someLarge[T Real](items []T) bool {
 
 // moments returns the moments of items, from their sum and the squared distances from their mean. If the sum is no
 // finite number, it merges the moments of both halves, as the sum of large items may have overflowed. An infinity or a
-// NaN makes the result NaN, so the other half is not needed then.
+// NaN makes the result NaN, so the other half is not needed then: n is that of a part of the items.
 func moments[T Real](items []T, sum func(items []T) Sum, squares func(items []T, mean float64) float64) Moments {
 	s := sum(items)
 	if s.N == 0 {
