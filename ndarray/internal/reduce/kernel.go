@@ -2,7 +2,10 @@
 // box.
 package reduce
 
-import "math"
+import (
+	"math"
+	"math/cmplx"
+)
 
 // Real is the constraint for Go types of real numbers.
 type Real interface {
@@ -274,7 +277,7 @@ func (m *ComplexMoments) merge(with *ComplexMoments) {
 func complexMoments[T complex64 | complex128](items []T) ComplexMoments {
 	n, sum := float64(len(items)), pairwiseComplex(items)
 	mean := complex(real(sum)/n, imag(sum)/n)
-	if half := len(items) / 2; half > 0 && mean-mean != 0 {
+	if half := len(items) / 2; half > 0 && (cmplx.IsInf(mean) || cmplx.IsNaN(mean)) {
 		m := complexMoments(items[:half])
 		if m[0].m2+m[1].m2 >= 0 {
 			with := complexMoments(items[half:])
