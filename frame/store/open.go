@@ -321,7 +321,7 @@ func (e *embedFrame) Close() {
 }
 
 // mostDead is the number of times that files are listed because of dead bytes alone.
-const mostDead = 3
+const mostDead = 10
 
 // allIn reports whether a later state of the embed store has all leaves of e. With added set, it must also have those
 // that edits have added since: if one was added and replaced, or moved to a file, its bytes are dead, and the answer is
