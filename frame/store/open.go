@@ -168,44 +168,18 @@ func openContainer(ctx context.Context, box container, o *OpenOptions) (*Store, 
 }
 
 // openContainerFiles opens the store in a directory or zip file.
-//
-// Another Store may edit a directory at the same time, and move leaves. It stores a file before it removes the leaf
-// from the embed store, and a leaf in the embed store before it removes the file. So no leaf is missing if the embed
-// store was opened before the files were listed, and no leaf has left it by the time the list is complete.
 func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*Store, error) {
 	s := &Store{opts: o}
 	s.files.box = box
-	_, shared := box.(*directory)
-	var before, e *embedFrame
+	var e *embedFrame
 	var err error
-	if shared {
-		if before, err = s.openEmbed(ctx); err != nil {
-			return nil, err
-		}
+	if _, shared := box.(*directory); shared {
+		e, err = s.listEdited(ctx)
+	} else if err = s.listFiles(ctx); err == nil {
+		e, err = s.openEmbed(ctx)
 	}
-	for try := 1; ; try++ {
-		e, err = before, s.listFiles(ctx)
-		if shared && errors.Is(err, frame.ErrChanged) && try < mostReplaced {
-			continue
-		}
-		if err == nil && (!shared || before.head.check(ctx) != nil) {
-			e, err = s.openEmbed(ctx)
-		}
-		complete := err == nil && (e == before || !shared || before.allIn(e, try < mostDead))
-		if shared && e != before || err != nil && before != nil {
-			before.Close()
-		}
-		if err != nil {
-			return nil, err
-		}
-		if complete {
-			break
-		}
-		if try == mostReplaced {
-			e.Close()
-			return nil, errEdited()
-		}
-		before = e
+	if err != nil {
+		return nil, err
 	}
 	if err = s.readEmbed(e.f, e.head, e.src); err != nil {
 		err = fmt.Errorf("%s: %w", embedFile, err)
@@ -217,6 +191,43 @@ func openContainerFiles(ctx context.Context, box container, o *OpenOptions) (*St
 		return nil, err
 	}
 	return s, nil
+}
+
+// listEdited lists the files of a directory and opens its embed store.
+//
+// Another Store may edit the directory at the same time, and move leaves. It stores a file before it removes the leaf
+// from the embed store, and a leaf in the embed store before it removes the file. So no leaf is missing if the embed
+// store was opened before the files were listed, and no leaf has left it by the time the list is complete.
+func (s *Store) listEdited(ctx context.Context) (*embedFrame, error) {
+	before, err := s.openEmbed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for try := 1; ; try++ {
+		err := s.listFiles(ctx)
+		if errors.Is(err, frame.ErrChanged) && try < mostReplaced {
+			continue
+		}
+		if err == nil && before.head.check(ctx) == nil {
+			return before, nil
+		}
+		var after *embedFrame
+		if err == nil {
+			after, err = s.openEmbed(ctx)
+		}
+		complete := err == nil && before.allIn(after, try < mostDead)
+		before.Close()
+		switch {
+		case err != nil:
+			return nil, err
+		case complete:
+			return after, nil
+		case try == mostReplaced:
+			after.Close()
+			return nil, errEdited()
+		}
+		before = after
+	}
 }
 
 // listFiles fills the index with the leaves in files of their own.
