@@ -5,8 +5,10 @@ import (
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // Attrs returns the names of the attributes of a group, "/" for the whole store, in the order in which they are stored.
@@ -67,4 +69,67 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 		return nil
 	}
 	return atKey(l.key, s.visit(ctx, s.files.box, l, func(f *frame.Frame, _ int64) error { return see(f) }))
+}
+
+// SetAttr sets an attribute of a group of a tree store, "/" for the whole store, or of a table in it. It creates a
+// group that does not exist. v is encoded as meta.Marshal does. For a leaf, SetAttr returns ErrParam: set the
+// attributes of an array with ndarray.Array.SetAttr before Put. For a store that is no tree it returns
+// errors.ErrUnsupported.
+func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
+	group = cleanKey(group)
+	return s.editing(group, func() error { return s.setAttr(ctx, group, attr, v) })
+}
+
+// setAttr is SetAttr with a clean key, during an edit.
+func (s *Store) setAttr(ctx context.Context, group, attr string, v any) error {
+	if s.layout != LayoutTree {
+		return faults.Unsupportedf("groups have attributes only in a tree store, not in this %s", s.layout)
+	}
+	key := s.attrsKey(group)
+	err := s.checkNotLeaf(group, ErrParam)
+	if err == nil && group != "/" {
+		err = s.checkTable(group)
+	}
+	if err == nil {
+		err = s.checkStored(key)
+	}
+	if err != nil {
+		return err
+	}
+	content, err := meta.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var layers []meta.Layer
+	if l := s.index.get(key); l != nil {
+		err = s.visit(ctx, s.files.box, l, func(f *frame.Frame, _ int64) (err error) {
+			layers, err = frames.AllVLMeta(f)
+			return err
+		})
+	}
+	if err != nil {
+		return err
+	}
+	return s.putLayers(ctx, key, setLayer(layers, meta.Layer{Name: attr, Content: content}))
+}
+
+// putLayers stores a frame with variable-length metalayers and no chunks.
+func (s *Store) putLayers(ctx context.Context, key string, layers []meta.Layer) error {
+	f, err := frame.Create(ctx, "", &frame.CreateOptions{VLMeta: layers})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	return s.put(ctx, key, f)
+}
+
+// setLayer replaces or appends a metalayer.
+func setLayer(layers []meta.Layer, l meta.Layer) []meta.Layer {
+	for i := range layers {
+		if layers[i].Name == l.Name {
+			layers[i] = l
+			return layers
+		}
+	}
+	return append(layers, l)
 }
