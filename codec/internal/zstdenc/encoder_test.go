@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"math"
 	"math/rand"
 	"slices"
 	"testing"
@@ -221,27 +222,52 @@ func TestBehindNoise(t *testing.T) {
 // TestShortMatches checks that the optimal parse finds the matches of numbers that count up: three bytes of each repeat
 // those at the same distance as the three bytes before. A walk that weighs one match alone takes none of them.
 func TestShortMatches(t *testing.T) {
-	src := make([]byte, 512<<10)
-	for i := 0; i < len(src); i += 4 {
-		binary.LittleEndian.PutUint32(src[i:], uint32(i/4))
+	for _, c := range []struct{ level, size int }{{8, 64 << 10}, {9, 64 << 10}, {9, 512 << 10}} {
+		src := make([]byte, c.size)
+		for i := 0; i < len(src); i += 4 {
+			binary.LittleEndian.PutUint32(src[i:], uint32(i/4))
+		}
+		dst := make([]byte, room(len(src)))
+		n := NewEncoder(c.level).Encode(dst, src)
+		newDecoders(t).check(t, dst[:n], src)
+		if most := len(src) / 10; n > most {
+			t.Errorf("level %d: %d bytes take %d, want at most %d", c.level, len(src), n, most)
+		}
+	}
+}
+
+// TestFields compresses records whose fields repeat high bytes of the record before. No match follows another one
+// immediately. A parse that compares paths with the price of that gives up the matches of the time: it takes 109,372
+// bytes.
+func TestFields(t *testing.T) {
+	r := rand.New(rand.NewSource(1))
+	src := make([]byte, 240_000)
+	now := uint64(1_700_000_000_000_000_000)
+	for i := 0; i < len(src); i += 24 {
+		now += 1_000_000 + uint64(r.Intn(1000))
+		binary.LittleEndian.PutUint64(src[i:], now)
+		binary.LittleEndian.PutUint32(src[i+8:], uint32(i/24))
+		binary.LittleEndian.PutUint32(src[i+12:], math.Float32bits(float32(math.Sin(float64(i)/120_000))))
+		binary.LittleEndian.PutUint32(src[i+16:], math.Float32bits(float32(r.Intn(100))/4))
+		binary.LittleEndian.PutUint32(src[i+20:], uint32(r.Intn(4)))
 	}
 	dst := make([]byte, room(len(src)))
 	n := NewEncoder(9).Encode(dst, src)
 	newDecoders(t).check(t, dst[:n], src)
-	if most := len(src) / 10; n > most {
-		t.Errorf("%d bytes take %d, want at most %d", len(src), n, most)
+	if most := 104_000; n > most {
+		t.Errorf("%d bytes, want at most %d", n, most)
 	}
 }
 
 // TestSecondPass compresses one block at level 9. The first pass of the optimal parse knows nothing of the data.
-// Its path takes 19,716 bytes.
+// Without a second one the block takes 18,781 bytes, and without the walks of insist 18,921.
 func TestSecondPass(t *testing.T) {
 	kind := slices.IndexFunc(trial.Kinds(), func(k trial.Kind) bool { return k.Name == "temperatures" })
 	src := trial.Input(kind, 60_000, 3)
 	dst := make([]byte, room(len(src)))
 	n := NewEncoder(9).Encode(dst, src)
 	newDecoders(t).check(t, dst[:n], src)
-	if most := 19_400; n > most {
+	if most := 18_750; n > most {
 		t.Errorf("%d bytes, want at most %d", n, most)
 	}
 }

@@ -1,19 +1,19 @@
 package zstdenc
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // optimal finds the cheapest path through a block with its matches.
 type optimal struct {
 	nodes   []node
 	steps   steps
 	prices  prices
-	literal [256]uint32 // counts
+	literal [256]uint32 // counts, on which the prices depend
 	codes   [3][64]uint32
 	ready   bool // there are counts of a previous block
-
-	// The first path of insist.
-	sequences []sequence
-	text      []byte
+	best    path // of the walks through this block
 }
 
 // node is what the next step needs to know of the cheapest path to a position in a block.
@@ -67,9 +67,10 @@ func makeFirstCodes() (c [3][64]uint32) {
 	return c
 }
 
-// parse finds matches with the tree, and the cheapest path with them. Costs depend on the path: it starts with the
-// costs in the previous block, or a guess, and each further pass takes those of the path before. There is no further
-// pass if a path costs at least 99% of what was expected: it would find nearly the same path.
+// parse finds matches with the tree, and the cheapest path with them. Costs depend on the path. The first pass starts
+// with the counts of the codes in the previous block, or a guess, and those of all bytes of this block. Each further
+// pass starts with the counts of the path before. There is no further pass if a path costs at least 99% of what was
+// expected: it would find nearly the same path.
 func (e *Encoder) parse(start, end int) {
 	if e.optimal == nil {
 		e.optimal = &optimal{nodes: make([]node, maxBlock+1), steps: makeSteps(maxBlock + 1)}
@@ -82,47 +83,68 @@ func (e *Encoder) parse(start, end int) {
 		o.ready = true
 	}
 	n := end - start
+	o.best.cost = math.MaxUint64
 	passes := e.params.passes
 	for pass := uint8(1); ; pass++ {
-		o.prices.set(&o.literal, &o.codes)
-		o.walk(e, start, end)
-		expected := uint64(o.steps.costs[n])
-		o.collect(e, start, end)
-		o.sample(e, start, end)
+		o.setPrices()
+		expected, cost := o.walk(e, start, end)
 		if len(e.sequences) < n>>7 {
 			passes = max(passes, 2) // passes are fast, and small differences matter if the block is small
 		}
-		if pass >= passes || o.entropy() > expected-expected/100 {
+		if pass >= passes || cost > expected-expected/100 {
 			break
 		}
 	}
-	if len(e.sequences) < n>>6 && len(e.finder.found) > n>>2 {
+	if (start == 0 || len(e.sequences) < n>>6) && len(e.finder.found) > n>>2 {
 		o.insist(e, start, end)
 	}
+	o.restore(e)
 	e.setRepeats()
 }
 
-// insist looks for a path with many short matches where parse found one with hardly any. Short matches are cheap if
-// there are many of them, with the same codes. But a walk with the prices of a few never takes the first. So the walk
-// here starts with expensive literals. A worse path is dropped.
+// insist looks for a path with many short matches. They are cheap if there are many of them, with the same codes. But a
+// walk with the prices of a few never takes the first. So the first walk here starts with expensive literals. It is
+// worth the time where parse found hardly any matches, and in the first block, whose counts the next block starts with.
 func (o *optimal) insist(e *Encoder, start, end int) {
-	cost, codes, literal := o.entropy(), o.codes, o.literal
-	o.sequences, o.text = append(o.sequences[:0], e.sequences...), append(o.text[:0], e.text...)
-	o.prices.set(&o.literal, &firstCodes)
+	o.codes = firstCodes
+	o.setPrices()
 	for i := range o.prices.literal {
 		o.prices.literal[i] *= 2
 	}
 	o.walk(e, start, end)
-	o.collect(e, start, end)
-	o.sample(e, start, end)
-	o.prices.set(&o.literal, &o.codes)
+	o.setPrices()
 	o.walk(e, start, end)
+}
+
+// path is a path through a block, with the counts of its literals and codes.
+type path struct {
+	cost      uint64 // with ideal codes for these counts
+	sequences []sequence
+	text      []byte
+	literal   [256]uint32
+	codes     [3][64]uint32
+}
+
+// walk finds the path that is the cheapest with the current prices. It returns its cost with these prices, and with
+// those that follow from the counts of the path. It keeps the path if it is the best one of the block.
+func (o *optimal) walk(e *Encoder, start, end int) (expected, cost uint64) {
+	o.visit(e, start, end)
+	expected = uint64(o.steps.costs[end-start])
 	o.collect(e, start, end)
 	o.sample(e, start, end)
-	if o.entropy() >= cost {
-		o.codes, o.literal = codes, literal
-		e.sequences, e.text = append(e.sequences[:0], o.sequences...), append(e.text[:0], o.text...)
+	cost = o.entropy()
+	if b := &o.best; cost < b.cost {
+		b.cost, b.literal, b.codes = cost, o.literal, o.codes
+		b.sequences, b.text = append(b.sequences[:0], e.sequences...), append(b.text[:0], e.text...)
 	}
+	return expected, cost
+}
+
+// restore takes the best path of the block, and its counts for the next block.
+func (o *optimal) restore(e *Encoder) {
+	b := &o.best
+	o.literal, o.codes = b.literal, b.codes
+	e.sequences, e.text = append(e.sequences[:0], b.sequences...), append(e.text[:0], b.text...)
 }
 
 // entropy returns the cost of the counted literals and sequences in ideal codes.
@@ -171,8 +193,57 @@ func extraBits(which, code int) uint64 {
 	return uint64(code)
 }
 
-// walk sets the nodes of a block, starting at the first: it tries every step from each node.
-func (o *optimal) walk(e *Encoder, start, end int) {
+// The largest sums of the counts at the start of a walk. The counts of the walk soon matter beside them.
+const (
+	literalsLog = 12
+	codesLog    = 11
+)
+
+// setPrices limits the counts for a walk and sets the prices.
+func (o *optimal) setPrices() {
+	limit(o.literal[:], literalsLog)
+	for which := range o.codes {
+		limit(o.codes[which][:], codesLog)
+	}
+	o.prices.set(&o.literal, &o.codes)
+}
+
+// limit divides all counts by a power of two that makes their sum at most about 1<<log.
+func limit(counts []uint32, log int) {
+	sum := uint32(0)
+	for _, c := range counts {
+		sum += c
+	}
+	shift := max(bits.Len32(sum>>log)-1, 0)
+	for i := range counts {
+		counts[i] >>= shift
+	}
+}
+
+// learned is the least number of positions between two nodes where the prices change.
+const learned = 4 << 10
+
+// learn adds the cheapest path between two nodes to the counts and sets the prices again. All paths to later nodes lead
+// through the second node.
+func (o *optimal) learn(e *Encoder, start, from, to int) {
+	for i := to; i > from; {
+		n := o.steps.lengths[i]
+		if n == 0 {
+			i--
+			o.literal[e.src[start+i]]++
+			continue
+		}
+		o.codes[matchOffsets][offsetCode(o.steps.offsets[i])]++
+		o.codes[matchLengths][matchCode(n-minMatch)&63]++
+		i -= int(n)
+		o.codes[literalLengths][literalCode(o.nodes[i].literals)&63]++
+	}
+	o.prices.set(&o.literal, &o.codes)
+}
+
+// visit sets the nodes of a block, starting at the first: it tries every step from each node. The prices follow the
+// cheapest path.
+func (o *optimal) visit(e *Encoder, start, end int) {
 	src := e.src[:end]
 	f := &e.finder
 	p := &o.prices
@@ -180,9 +251,14 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 	nodes := o.nodes[:n+1]
 	costs, lengths := o.steps.costs[:n+1], o.steps.lengths[:n+1]
 	nodes[0] = node{repeats: e.repeats}
-	costs[0] = p.literals[0]
+	costs[0] = 0
 	reached := 0 // later nodes have no cost yet
+	known := 0   // the prices contain the path to this node
 	for i := 0; i < n; i++ {
+		if i == reached && i-known >= learned {
+			o.learn(e, start, known, i)
+			known = i
+		}
 		d := &nodes[i]
 		if i > 0 {
 			if lengths[i] > 0 {
@@ -195,11 +271,9 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 			}
 		}
 		// A literal.
-		cost := uint32(int32(costs[i]+p.literal[src[start+i]]) + p.more[min(d.literals, priced-1)])
-		if i == reached {
-			reached++
-			costs[i+1], lengths[i+1] = cost, 0
-		} else if cost < costs[i+1] {
+		cost := costs[i] + p.literal[src[start+i]] + p.more[min(d.literals, priced-1)]
+		if i == reached || cost < costs[i+1] {
+			reached = max(reached, i+1)
 			costs[i+1], lengths[i+1] = cost, 0
 		} else if !e.params.thorough && costs[i+1] <= costs[i]+oneBit/2 && !f.long(i) {
 			continue // there is a better path
@@ -209,7 +283,7 @@ func (o *optimal) walk(e *Encoder, start, end int) {
 			continue
 		}
 		longest, last := o.repeat(e, src, at, i, &reached)
-		base := costs[i] + p.literals[0]
+		base := o.matchPrice(i)
 		from := uint32(minMatch)
 		for _, c := range f.found[f.firsts[i]:f.firsts[i+1]] {
 			code := c.distance + 3
@@ -249,7 +323,7 @@ func (o *optimal) skip(f *finder, i, length int, offset uint32, reached *int) in
 	if k-i < minMatch {
 		return i // it is not far
 	}
-	price := o.steps.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(offset)]
+	price := o.matchPrice(i) + o.prices.offset[offsetCode(offset)]
 	o.relax(i, uint32(k-i), uint32(k-i), offset, price, reached)
 	return k - 1
 }
@@ -291,7 +365,7 @@ func repeats3(src []byte, at int, distance, v uint32) bool {
 func (o *optimal) repeatAt(e *Encoder, src []byte, at, i int, offset, code uint32, longest int, reached *int) int {
 	n := 3 + matchLength(src, at+3-int(offset), at+3)
 	if n > longest {
-		price := o.steps.costs[i] + o.prices.literals[0] + o.prices.offset[offsetCode(code)]
+		price := o.matchPrice(i) + o.prices.offset[offsetCode(code)]
 		least := uint32(minMatch)
 		if n >= e.finder.greedy {
 			least = uint32(n)
@@ -299,6 +373,11 @@ func (o *optimal) repeatAt(e *Encoder, src []byte, at, i int, offset, code uint3
 		o.relax(i, least, uint32(n), code, price, reached)
 	}
 	return n
+}
+
+// matchPrice returns the price of the path to node i and of a match there, without its offset and length.
+func (o *optimal) matchPrice(i int) uint32 {
+	return o.steps.costs[i] + o.prices.begin[min(o.nodes[i].literals, priced-1)]
 }
 
 // relax tries matches that start at node i, of length from to length to. They cost price and the price of their length.
@@ -353,12 +432,17 @@ func (o *optimal) collect(e *Encoder, start, end int) {
 }
 
 // prices are the costs of the parts of a block, estimated from their frequencies.
+//
+// Paths meet at a node after different numbers of literals since their last matches. What a number costs is known when
+// the next match begins. Until then, the cost of a path contains the least price of this number and all larger ones.
+// The price of the number itself would be wrong: often no match follows another one immediately, so that a path would
+// seem expensive at the end of each match, and be given up there.
 type prices struct {
-	literal  [256]uint32
-	literals [priced]uint32 // numbers of literals
-	more     [priced]int32  // change by one more literal
-	length   [priced]uint32 // lengths of matches
-	offset   [32]uint32     // codes of offsets, with their bits
+	literal [256]uint32
+	more    [priced]uint32 // of one more literal after a number of literals, besides literal
+	begin   [priced]uint32 // of a match after a number of literals, without its offset and length
+	length  [priced]uint32 // lengths of matches
+	offset  [32]uint32     // codes of offsets, with their bits
 
 	codes [3][64]uint32
 }
@@ -383,17 +467,21 @@ func (p *prices) set(literal *[256]uint32, codes *[3][64]uint32) {
 		}
 		all := log2(total)
 		for i, c := range codes[which][:n] {
-			p.codes[which][i] = all - min(all, log2(2*c+1))
+			// A code that occurs has one state at least.
+			p.codes[which][i] = min(all-min(all, log2(2*c+1)), uint32(maxLog[which])*oneBit)
 		}
 	}
-	for n := range uint32(priced) {
-		p.literals[n] = p.literalsPrice(n)
-		p.length[n] = p.lengthPrice(n)
-		if n > 0 {
-			p.more[n-1] = int32(p.literals[n]) - int32(p.literals[n-1])
-		}
+	least := p.literalsPrice(priced)
+	for n := priced - 1; n >= 0; n-- {
+		exact := p.literalsPrice(uint32(n))
+		before := least
+		least = min(least, exact)
+		p.more[n], p.begin[n] = before-least, exact-least
+		p.length[n] = p.lengthPrice(uint32(n))
 	}
-	p.more[priced-1] = 0
+	for n := range p.begin {
+		p.begin[n] += least // of the literals after the match
+	}
 	for i := range p.offset {
 		p.offset[i] = p.codes[matchOffsets][i] + uint32(i)*oneBit
 	}
