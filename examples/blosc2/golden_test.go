@@ -214,6 +214,12 @@ func TestBytesInCSV(t *testing.T) {
 	if got, want := must(t, "", "slice", "-csv", a+"2", ":"), "a,b\nff,[b]\nfe,[]\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	must(t, "a\x00c", "create", "-shape", "3,1", "-dtype", "S1", a+"3")
+	for sel, want := range map[string]string{":": "a\n\"\"\nc\n", "::-1, 0": "c,,a\n", "1": "\"\"\n"} {
+		if got := must(t, "", "slice", "-csv", a+"3", sel); got != want {
+			t.Errorf("%s: %q, want %q", sel, got, want)
+		}
+	}
 }
 
 // TestUsageNames checks that errors of usage name the argument, and that a wrong axis is reported as one.

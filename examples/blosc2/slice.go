@@ -73,7 +73,6 @@ func writeCSV(e *env, a *ndarray.Array, sel []ndarray.Index, p *progress) error 
 		return err
 	}
 	w := &csvWriter{e: e, d: a.DType(), row: 1}
-	w.csv = csv.NewWriter(&w.text)
 	if n := len(shape); n > 0 && w.d.Fields == nil {
 		w.row = shape[n-1]
 	}
@@ -99,8 +98,7 @@ type csvWriter struct {
 	at    int64  // items of the line so far
 	part  []byte // the beginning of an item
 	cells []string
-	text  bytes.Buffer // of the cells
-	csv   *csv.Writer  // to text
+	lines csvLines
 }
 
 // Write implements io.Writer.
@@ -150,16 +148,34 @@ func (c *csvWriter) line(end byte) error {
 	for i, s := range c.cells {
 		c.cells[i] = c.e.cell(strings.ToValidUTF8(s, "\uFFFD"))
 	}
-	c.text.Reset()
-	if err := c.csv.Write(c.cells); err != nil {
+	line, err := c.lines.line(c.cells)
+	if err != nil {
 		return err
 	}
 	c.cells = c.cells[:0]
-	if c.csv.Flush(); c.csv.Error() != nil {
-		return c.csv.Error()
-	}
-	line := c.text.Bytes()
 	line[len(line)-1] = end
-	_, err := c.e.out.Write(line)
+	_, err = c.e.out.Write(line)
 	return err
+}
+
+// csvLines turns records into lines of CSV.
+type csvLines struct {
+	text bytes.Buffer // the line
+	csv  *csv.Writer  // to text
+}
+
+// line returns a record as a line, which is valid until the next call. One empty string is "", because readers skip
+// blank lines.
+func (l *csvLines) line(record []string) ([]byte, error) {
+	if l.csv == nil {
+		l.csv = csv.NewWriter(&l.text)
+	}
+	l.text.Reset()
+	if len(record) == 1 && record[0] == "" {
+		l.text.WriteString("\"\"\n")
+	} else if err := l.csv.Write(record); err != nil {
+		return nil, err
+	}
+	l.csv.Flush()
+	return l.text.Bytes(), l.csv.Error()
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/csv"
 	"errors"
 	"fmt"
 
@@ -153,8 +152,15 @@ func tableCSV(e *env, t *tablePart, p *progress) error {
 	for i, info := range infos {
 		record[i] = e.cell(info.Name)
 	}
-	w := csv.NewWriter(e.out)
-	if err := w.Write(record); err != nil {
+	var lines csvLines
+	write := func() error {
+		line, err := lines.line(record)
+		if err == nil {
+			_, err = e.out.Write(line)
+		}
+		return err
+	}
+	if err := write(); err != nil {
 		return err
 	}
 	for start := t.start; start < t.stop; {
@@ -170,14 +176,13 @@ func tableCSV(e *env, t *tablePart, p *progress) error {
 				}
 				record[i] = e.cell(record[i])
 			}
-			if err := w.Write(record); err != nil {
+			if err := write(); err != nil {
 				return err
 			}
 		}
 		start += n
 	}
-	w.Flush()
-	return w.Error()
+	return nil
 }
 
 // rowWindow is the largest number of rows that are held at a time.

@@ -11,7 +11,7 @@ import (
 func TestTablePart(t *testing.T) {
 	b := tabletest.New(t, `{"name": "i", "kind": "int64"}, {"name": "s", "kind": "vlstring"}`, tabletest.AllLive(9))
 	tabletest.Write(b, "_cols/i", []int64{9}, []int64{0, 1, 2, 3, 4, 5, 6, 7, 8})
-	b.Items("_cols/s", []any{"a", "b", "c", "d", "e", "f", "g", "h", "i"})
+	b.Items("_cols/s", []any{"a", "b", "c", "d", "e", "", "g", "h", "i"})
 	for _, c := range []struct{ args, want string }{
 		{"-csv -rows 1:3 PATH", "i,s\n1,b\n2,c\n"},
 		{"-csv -rows 7: PATH s i", "s,i\nh,7\ni,8\n"},
@@ -19,8 +19,10 @@ func TestTablePart(t *testing.T) {
 		{"-csv -rows :-8 PATH i", "i\n0\n"},
 		{"-csv -rows -20:20 PATH i", "i\n0\n1\n2\n3\n4\n5\n6\n7\n8\n"},
 		{"-csv -rows 5:2 PATH i", "i\n"},
+		{"-csv -rows 4:7 PATH s", "s\ne\n\"\"\ng\n"},
+		{"-csv -rows 5:6 PATH s i", "s,i\n,5\n"},
 		{"-json -rows 3:5 PATH", `{"rows": 2, "columns": {"i": [3, 4], "s": ["d", "e"]}}` + "\n"},
-		{"-json -rows : PATH s", `{"rows": 9, "columns": {"s": ["a", "b", "c", "d", "e", "f", "g", "h", "i"]}}` + "\n"},
+		{"-json -rows : PATH s", `{"rows": 9, "columns": {"s": ["a", "b", "c", "d", "e", "", "g", "h", "i"]}}` + "\n"},
 		{"-text -rows 7: PATH s", "   s\n7  h\n8  i\n2 rows, 1 column\n"},
 	} {
 		args := append([]string{"table"}, strings.Fields(strings.Replace(c.args, "PATH", b.Dir, 1))...)
