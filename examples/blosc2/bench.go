@@ -14,7 +14,6 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
-	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
 // benchCmd measures codecs and filters with the data of a file.
@@ -115,12 +114,12 @@ func (v *benchCmd) Run(e *env) error {
 			return err
 		}
 	}
-	f, a, done, err := v.open(e)
+	f, a, read, done, err := v.open(e)
 	if err != nil {
 		return err
 	}
 	defer done()
-	chunks, data, err := sample(e, f, v.Sample<<20)
+	chunks, data, err := sample(f, read, v.Sample<<20)
 	if err != nil {
 		return err
 	}
@@ -161,23 +160,15 @@ func (v *benchCmd) Run(e *env) error {
 // isNPY reports whether PATH is a .npy file.
 func (v *benchCmd) isNPY() bool { return isNPYName(v.Path) && !isURL(v.Path) }
 
-// open opens a frame, or makes one in memory of a .npy file.
-func (v *benchCmd) open(e *env) (*frame.Frame, *ndarray.Array, func(), error) {
+// open opens a frame, or that of a .npy file. read reads a chunk.
+func (v *benchCmd) open(e *env) (f *frame.Frame, a *ndarray.Array, read func(i int) ([]byte, error), done func(), err error) {
 	if v.isNPY() {
-		in, err := openShown(e, v.Path, false, v.progressOption)
+		c, err := openNPYChunks(e, v.Path)
 		if err != nil {
-			return nil, nil, nil, err
+			return nil, nil, nil, nil, err
 		}
-		defer in.close()
-		r, err := in.reader(in.size)
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		a, err := npy.ReadItems(e.ctx, "", *in.npy, r, &ndarray.CreateOptions{Codec: codec.LZ4, Level: 1})
-		if err != nil {
-			return nil, nil, nil, err
-		}
-		return a.Frame(), a, func() { a.Close() }, nil
+		read = func(i int) ([]byte, error) { return c.read(e.ctx, i) }
+		return c.array.Frame(), c.array, read, c.close, nil
 	}
 	s, err := openFrame(e, v.Path)
 	if err == nil && s.damaged != nil {
@@ -185,18 +176,19 @@ func (v *benchCmd) open(e *env) (*frame.Frame, *ndarray.Array, func(), error) {
 		err = s.damaged
 	}
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, nil, err
 	}
-	return s.frame, s.array, s.close, nil
+	read = func(i int) ([]byte, error) { return s.frame.ReadChunk(e.ctx, nil, i) }
+	return s.frame, s.array, read, s.close, nil
 }
 
-// sample returns decoded chunks at regular distances, with about most bytes, and their size.
-func sample(e *env, f *frame.Frame, most int64) (chunks [][]byte, size int64, err error) {
+// sample returns decoded chunks at regular distances, with about most bytes, and their size. read reads a chunk.
+func sample(f *frame.Frame, read func(i int) ([]byte, error), most int64) (chunks [][]byte, size int64, err error) {
 	n := int64(f.NumChunks())
 	total := max(f.Info().NBytes, 1)
 	count := min(n, max(1, int64(math.Ceil(float64(n)*float64(most)/float64(total)))))
 	for k := range count {
-		b, err := f.ReadChunk(e.ctx, nil, int(k*n/count))
+		b, err := read(int(k * n / count))
 		if err != nil {
 			return nil, 0, err
 		}

@@ -118,12 +118,16 @@ func TestInterruptedInput(t *testing.T) {
 // TestReadPipe expects that verbs which read a file return an error for a pipe, and do not wait for its other end.
 func TestReadPipe(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+	if err := errors.Join(syscall.Mkfifo(pipe, 0o666), syscall.Mkfifo(pipe+".npy", 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"info"}, {"dump"}, {"slice"}, {"ls"}, {"table"}, {"objects"}, {"stats"}, {"bench"}, {"view"}, {"verify"}, {"vlmeta"},
-		{"stats", "-progress"}} {
-		args = append(args, pipe)
+		{"stats", "-progress"}, {"bench", ".npy"}} {
+		if args[len(args)-1] == ".npy" {
+			args[len(args)-1] = pipe + ".npy"
+		} else {
+			args = append(args, pipe)
+		}
 		if args[0] == "slice" {
 			args = append(args, ":")
 		}

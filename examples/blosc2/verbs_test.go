@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -283,6 +284,45 @@ func TestBench(t *testing.T) {
 	must(t, "", "copy", "-filters", "trunc_prec:-20,shuffle", f4, filepath.Join(t.TempDir(), "g.b2nd"))
 	fails(t, 2, "unknown codec", "", "bench", "-codecs", "x", a)
 	fails(t, 2, "-sample", "", "bench", "-sample", "0", a)
+}
+
+// TestBenchNPY expects that bench compresses the same chunks of a .npy file as of the array that create makes of it,
+// and that it does not hold all items in memory.
+func TestBenchNPY(t *testing.T) {
+	stored := func(path string) (m struct{ Bytes, Stored int64 }) {
+		out := must(t, "", "bench", "-json", "-sample", "1", "-codecs", "lz4:1", "-filters", "none", path)
+		if err := json.Unmarshal([]byte(out), &m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	data := make([]byte, 64<<20) // each eighth byte is 0
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := 0; i < len(data); i += 8 {
+		binary.LittleEndian.PutUint64(data[i:], rng.Uint64()>>8)
+	}
+	for _, c := range []struct {
+		shape   []int64
+		fortran bool
+	}{{[]int64{1 << 21}, false}, {[]int64{1000, 2000}, false}, {[]int64{1000, 2000}, true}, {[]int64{60, 150, 200}, true}, {nil, false}} {
+		size, _ := byteCount(c.shape, 4)
+		in := writeFile(t, "x.npy", npyFile(c.shape, c.fortran, string(data[:size])))
+		a := filepath.Join(t.TempDir(), "a.b2nd")
+		must(t, "", "create", "-codec", "lz4", "-level", "1", a, in)
+		if got, want := stored(in), stored(a); got != want || got.Bytes == size && size > 4 {
+			t.Errorf("%v: %v, want %v of %d", c.shape, got, want, size)
+		}
+	}
+	in := writeFile(t, "x.npy", npyFile([]int64{int64(len(data) / 4)}, false, string(data)))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	stored(in)
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > uint64(len(data)) {
+		t.Errorf("bench allocates %d bytes, the file has %d", n, len(data))
+	}
+	short := writeFile(t, "x.npy", npyFile([]int64{5000}, false, numbers(4999)))
+	fails(t, 1, "the input has 19996 bytes, want 20000", "", "bench", short)
 }
 
 func TestVersion(t *testing.T) {
