@@ -26,10 +26,10 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 		if d.Kind != 'i' && (text == "NaT" || text == "nat") {
 			text = strconv.FormatInt(math.MinInt64, 10)
 		}
-		n, err := strconv.ParseInt(text, 0, 8*d.Size)
+		n, err := strconv.ParseInt(text, base(text), 8*d.Size)
 		return orderedInt(d, uint64(n), text, err)
 	case 'u':
-		n, err := strconv.ParseUint(text, 0, 8*d.Size)
+		n, err := strconv.ParseUint(text, base(text), 8*d.Size)
 		return orderedInt(d, n, text, err)
 	case 'f':
 		x, err := strconv.ParseFloat(text, 64)
@@ -47,6 +47,15 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 		return parseText(d, text)
 	}
 	return parseHex(d, text)
+}
+
+// base returns the base of an integer for package strconv: 10, or 0 for text with a prefix. With base 0, 045 is octal.
+func base(text string) int {
+	digits := strings.ToLower(strings.TrimLeft(text, "+-"))
+	if strings.HasPrefix(digits, "0x") || strings.HasPrefix(digits, "0o") || strings.HasPrefix(digits, "0b") {
+		return 0
+	}
+	return 10
 }
 
 // badValue returns the error for text that is not an item of a dtype.
