@@ -6,15 +6,20 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
 )
 
-// untilSignal returns a context that ends with the first interrupt, request to terminate, or end of the terminal. The
-// second one kills the process.
+// signalsApart is the time after the first signal in which others are ignored. timeout sends two at once: one to the
+// process, and one to its group.
+const signalsApart = 500 * time.Millisecond
+
+// untilSignal returns a context that ends with the first interrupt, request to terminate, or end of the terminal.
+// Another one kills the process, unless it comes within signalsApart.
 func untilSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(context.Background(), append(hangups(), os.Interrupt, syscall.SIGTERM)...)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() { time.AfterFunc(signalsApart, stop) })
 	return ctx, stop
 }
 

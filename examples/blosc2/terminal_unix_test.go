@@ -282,8 +282,8 @@ func awaitFile(t *testing.T, dir string) {
 	}
 }
 
-// TestSignals interrupts create. It removes its temporary files, except when it is killed: then verify names them, and
-// repair removes them.
+// TestSignals interrupts create with several signals at once. It removes its temporary files, except when it is killed:
+// then verify names them, and repair removes them.
 func TestSignals(t *testing.T) {
 	// Under nohup a process ignores the signal, and so do its children, unless it handles it.
 	hangup := make(chan os.Signal, 1)
@@ -298,6 +298,10 @@ func TestSignals(t *testing.T) {
 			awaitFile(t, dir)
 			if err := c.Process.Signal(sig); err != nil {
 				t.Fatal(err)
+			}
+			for range 5 { // timeout sends it twice
+				time.Sleep(200 * time.Microsecond)
+				c.Process.Signal(sig)
 			}
 			err := c.Wait()
 			<-s.done
@@ -357,7 +361,7 @@ func TestControlC(t *testing.T) {
 	c, s = start("BLOSC2_TEST_MAIN=stuck")
 	s.wait(t, "ready")
 	press(s)
-	time.Sleep(200 * time.Millisecond)
+	time.Sleep(signalsApart + 200*time.Millisecond)
 	press(s)
 	var exit *exec.ExitError
 	if err := c.Wait(); !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGINT {
