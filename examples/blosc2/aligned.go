@@ -83,12 +83,17 @@ func joinFields(d meta.DType, b []byte, n int) []string {
 		for k := range columns {
 			parts[k] = columns[k][i]
 		}
-		out[i] = "(" + strings.Join(parts, ", ") + ")"
-		if len(parts) == 1 {
-			out[i] = "(" + parts[0] + ",)"
-		}
+		out[i] = tupleText(parts)
 	}
 	return out
+}
+
+// tupleText returns the fields of an item.
+func tupleText(parts []string) string {
+	if len(parts) == 1 {
+		return "(" + parts[0] + ",)"
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
 }
 
 // nestedText returns the elements of a sub-array of a shape.
@@ -143,8 +148,22 @@ func complexText(d meta.DType, item []byte) string {
 	return "(" + strings.TrimSuffix(floatText(re, d.Size/2), ".0") + text + ")"
 }
 
-// quoted returns an item as NumPy prints it: text in quotes.
+// quoted returns an item as NumPy prints it: text in quotes. Numbers are not rounded.
 func quoted(d meta.DType, item []byte) string {
+	switch {
+	case d.Fields != nil:
+		var parts []string
+		for _, f := range d.Fields {
+			parts = append(parts, quoted(f.Type, item[f.Offset:f.Offset+f.Type.Size]))
+		}
+		return tupleText(parts)
+	case d.Elem != nil && d.Size > 0:
+		var parts []string
+		for part := range slices.Chunk(item, d.Elem.Size) {
+			parts = append(parts, quoted(*d.Elem, part))
+		}
+		return nestedText(d.Shape, parts)
+	}
 	text := itemText(d, item)
 	switch d.Kind {
 	case 'M':

@@ -33,8 +33,8 @@ type diffCmd struct {
 func (diffCmd) Help() string {
 	return `
 Compares two arrays: shape, dtype and items. If the shapes are equal and the dtypes comparable, it prints the first
-items that differ and their number. Two NaNs are equal. Super-chunks are compared by their bytes. The exit status is 0
-if there is no difference, 1 if there is one, and 2 for errors.
+items that differ and their number. Two NaNs are equal. Structured items are compared field by field. Super-chunks are
+compared by their bytes. The exit status is 0 if there is no difference, 1 if there is one, and 2 for errors.
 
 Examples:
   blosc2 diff a.b2nd b.b2nd
@@ -155,7 +155,7 @@ func (d *differ) result(size int64) {
 	switch {
 	case isInteger(d.a) && isInteger(d.b):
 		distance = ", largest distance " + strconv.FormatUint(d.mostInt, 10)
-	case isReal(d.a):
+	case isReal(d.a) && d.most > 0: // not if NaN is all that differs
 		distance = ", largest distance " + floatText(d.most, 8)
 	}
 	d.say("items: %d of %d differ%s", d.count, size, distance)
@@ -214,7 +214,7 @@ func isReal(d meta.DType) bool {
 func (d *differ) box(box ndarray.Box, one, two []byte) {
 	for i := range box.Size() {
 		x, y := one[i*int64(d.a.Size):][:d.a.Size], two[i*int64(d.b.Size):][:d.b.Size]
-		if d.equal(x, y) {
+		if d.equal(d.a, d.b, x, y) {
 			continue
 		}
 		d.differ = true
@@ -234,19 +234,34 @@ func position(box ndarray.Box, i int64) []int64 {
 	return at
 }
 
-// equal compares two items. It notes the distance of numbers that differ.
-func (d *differ) equal(x, y []byte) bool {
-	if !isReal(d.a) {
-		if d.a.Kind == 'c' && d.a.Size <= 16 && d.a.Fields == nil && d.a.Elem == nil {
-			half := d.a.Size / 2
-			return d.closeTo(floatOf(d.a, x[:half]), floatOf(d.b, y[:half])) && d.closeTo(floatOf(d.a, x[half:]), floatOf(d.b, y[half:]))
+// equal compares items of the dtypes a and b, those of structured dtypes by their fields. It notes the distance of
+// numbers that differ.
+func (d *differ) equal(a, b meta.DType, x, y []byte) bool {
+	switch {
+	case a.Fields != nil:
+		for i, f := range a.Fields {
+			from, to := f.Offset, f.Offset+f.Type.Size
+			if !d.equal(f.Type, b.Fields[i].Type, x[from:to], y[from:to]) {
+				return false
+			}
 		}
-		return bytes.Equal(x, y)
+		return true
+	case a.Elem != nil:
+		for ; len(x) > 0; x, y = x[a.Elem.Size:], y[b.Elem.Size:] {
+			if !d.equal(*a.Elem, *b.Elem, x[:a.Elem.Size], y[:b.Elem.Size]) {
+				return false
+			}
+		}
+		return true
+	case a.Kind == 'c' && a.Size <= 16:
+		half := a.Size / 2
+		return d.closeTo(floatOf(a, x[:half]), floatOf(b, y[:half])) && d.closeTo(floatOf(a, x[half:]), floatOf(b, y[half:]))
+	case isInteger(a) && isInteger(b):
+		return d.closeInts(a, b, x, y)
+	case isReal(a):
+		return d.closeTo(realNumber(a, x), realNumber(b, y))
 	}
-	if isInteger(d.a) && isInteger(d.b) {
-		return d.closeInts(x, y)
-	}
-	return d.closeTo(realNumber(d.a, x), realNumber(d.b, y))
+	return bytes.Equal(x, y)
 }
 
 // isInteger reports whether the items of a dtype are bools or integers.
@@ -254,19 +269,19 @@ func isInteger(d meta.DType) bool { return isReal(d) && d.Kind != 'f' }
 
 // closeInts reports whether two integers are equal within the tolerance. Their distance is exact, as float64 cannot
 // represent large integers.
-func (d *differ) closeInts(x, y []byte) bool {
-	a, aNegative := integer(d.a, x)
-	b, bNegative := integer(d.b, y)
-	distance := a - b
-	if aNegative && !bNegative || aNegative == bNegative && a < b {
-		distance = b - a
+func (d *differ) closeInts(a, b meta.DType, x, y []byte) bool {
+	m, mNegative := integer(a, x)
+	n, nNegative := integer(b, y)
+	distance := m - n
+	if mNegative && !nNegative || mNegative == nNegative && m < n {
+		distance = n - m
 	}
 	if distance == 0 {
 		return true
 	}
 	limit := d.options.Tolerance
 	if d.options.Relative > 0 {
-		limit += d.options.Relative * math.Abs(realNumber(d.b, y))
+		limit += d.options.Relative * math.Abs(realNumber(b, y))
 	}
 	if limit >= 1<<64 || limit >= 1 && distance <= uint64(limit) {
 		return true

@@ -153,12 +153,36 @@ func TestDiff(t *testing.T) {
 	copied := copyTree(t, nan)
 	differs(t, 0, nan, copied)
 	must(t, "", "set", copied, "0", "-value", "1")
-	differs(t, 1, "-tolerance", "5", nan, copied)
+	if out, want := differs(t, 1, "-tolerance", "5", nan, copied), "items: 1 of 2 differ\n  (0,): nan and 1.0\n"; out != want {
+		t.Errorf("%q, want %q", out, want)
+	}
 	big := filepath.Join(t.TempDir(), "big")
 	must(t, strings.Repeat("\xff", 8), "create", "-dtype", "<u8", big)
 	less := copyTree(t, big)
 	must(t, "", "set", less, "0", "-value", "18446744073709551614")
 	differs(t, 1, big, less)
+}
+
+// TestDiffFields compares structured items by their fields, without padding.
+func TestDiffFields(t *testing.T) {
+	const dtype = "{'names': ['i', 's', 'f'], 'formats': ['u1', 'S1', ('<f2', (2,))], 'offsets': [0, 2, 4], 'itemsize': 9}"
+	array := func(items string) string {
+		path := filepath.Join(t.TempDir(), "a.b2nd")
+		must(t, items, "create", "-dtype", dtype, path)
+		return path
+	}
+	a := array("\x07-a-\x00\x3c\x00\x40-\x01-b-\x00\x3c\x00\x7e-") // (7, b'a', [1, 2]), (1, b'b', [1, nan])
+	b := array("\x07+a+\x00\x3c\x00\x40+\x01+b+\x00\x3c\x01\x7e+")
+	c := array("\x08+a+\x00\x3c\x00\x42+\x01+\n+\x00\x3c\x01\x7e+") // (8, b'a', [1, 3]), (1, b'\n', [1, nan])
+	differs(t, 0, a, b)
+	for tolerance, want := range map[string]string{
+		"0.5": "items: 2 of 2 differ\n  (0,): (7, b'a', [1.0, 2.0]) and (8, b'a', [1.0, 3.0])\n  (1,): (1, b'b', [1.0, nan]) and (1, b'\\n', [1.0, nan])\n",
+		"1":   "items: 1 of 2 differ\n  (1,): (1, b'b', [1.0, nan]) and (1, b'\\n', [1.0, nan])\n",
+	} {
+		if out := differs(t, 1, "-tolerance", tolerance, a, c); out != want {
+			t.Errorf("-tolerance %s: %q, want %q", tolerance, out, want)
+		}
+	}
 }
 
 // TestDiffLargeChunk compares arrays with one chunk of 240 MiB in parts. The differences are in C order.
