@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/meta"
 )
@@ -18,6 +19,9 @@ import (
 // packJSON returns JSON as MessagePack, like Python's msgpack.packb(json.loads(text)): maps keep their order, and
 // numbers without a point or exponent are integers.
 func packJSON(text string) ([]byte, error) {
+	if !utf8.ValidString(text) {
+		return nil, usagef("%q is not UTF-8", text)
+	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.UseNumber()
 	v, err := readJSON(d)
@@ -33,11 +37,46 @@ func packJSON(text string) ([]byte, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return nil, usagef("%q is not JSON: more than one value", text)
 	}
+	if hasLoneSurrogate(text) {
+		return nil, usagef("%q has half of a surrogate pair, which is no character", text)
+	}
 	b, err := meta.Marshal(v)
 	if err != nil {
 		return nil, usagef("%v", err)
 	}
 	return b, nil
+}
+
+// hasLoneSurrogate reports whether JSON has an escape for half of a surrogate pair without the other half. Package json
+// reads it as U+FFFD.
+func hasLoneSurrogate(text string) bool {
+	for {
+		i := strings.IndexByte(text, '\\')
+		if i < 0 {
+			return false
+		}
+		text = text[i:]
+		one, n := escapedUnit(text), 2
+		if one != 0 {
+			n = 6
+		}
+		if utf16.IsSurrogate(one) {
+			if utf16.DecodeRune(one, escapedUnit(text[n:])) == utf8.RuneError {
+				return true
+			}
+			n = 12
+		}
+		text = text[n:]
+	}
+}
+
+// escapedUnit returns the code unit of the escape \uXXXX at the beginning of text, or 0 if there is none.
+func escapedUnit(text string) rune {
+	if len(text) < 6 || text[:2] != `\u` {
+		return 0
+	}
+	n, _ := strconv.ParseUint(text[2:6], 16, 16)
+	return rune(n)
 }
 
 // readJSON reads the next value.

@@ -34,6 +34,18 @@ func TestKeysInKeys(t *testing.T) {
 	}
 }
 
+// TestPackText packs characters, and refuses what is none.
+func TestPackText(t *testing.T) {
+	for text, want := range map[string]string{
+		`"\ud83d\ude00"`: "\xa4😀", `"\\ud800"`: `\ud800`, `"\u0000\\"`: "\xa2\x00\\", `"\ufffd�"`: "\xa6��", `["\n", "\u00e9"]`: "\x92\xa1\n\xa2é",
+		`"\ud800"`: "", `"\udc00\ud800"`: "", `"\ud800\ud83d\ude00"`: "", `{"\uD83Dx": 1}`: "", "\"\xff\"": "", `"\\\ud800"`: "",
+	} {
+		if b, err := packJSON(text); !strings.HasSuffix(string(b), want) || (err == nil) != (want != "") {
+			t.Errorf("%q: %q, %v, want %q", text, b, err, want)
+		}
+	}
+}
+
 // TestHugeAttributes reads attributes of a small file that take far more memory than it: the values of one, and the
 // bytes of all.
 func TestHugeAttributes(t *testing.T) {
