@@ -242,14 +242,26 @@ func exactFloat(d meta.DType, text string) (float64, error) {
 	return x, err
 }
 
+// edgeDigits returns the number of digits of the edges of bins: at least 6, and enough for a hundredth of a bin.
+func edgeDigits(edges []float64) int {
+	first, last := edges[0], edges[len(edges)-1]
+	if first == last {
+		return 6
+	}
+	bin := (last - first) / float64(len(edges)-1)
+	largest := math.Max(math.Abs(first), math.Abs(last))
+	return int(min(max(math.Ceil(math.Log10(largest/bin))+2, 6), 17))
+}
+
 // printHistogram prints bars.
 func printHistogram(e *env, edges []float64, counts []int64) {
 	most := int64(1)
+	digits := edgeDigits(edges)
 	var from, to, number []string
 	for i, n := range counts {
 		most = max(most, n)
-		from = append(from, strconv.FormatFloat(edges[i], 'g', 6, 64))
-		to = append(to, strconv.FormatFloat(edges[i+1], 'g', 6, 64))
+		from = append(from, strconv.FormatFloat(edges[i], 'g', digits, 64))
+		to = append(to, strconv.FormatFloat(edges[i+1], 'g', digits, 64))
 		number = append(number, strconv.FormatInt(n, 10))
 	}
 	alignRight(from)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -100,6 +101,31 @@ func TestStatsHistogramCountsAll(t *testing.T) {
 		}
 		if sum != got.Items || sum == 0 {
 			t.Errorf("%s: %d of %d items", name, sum, got.Items)
+		}
+	}
+}
+
+// TestStatsEdges expects edges of bins that differ.
+func TestStatsEdges(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		bins string
+		want string
+	}{
+		{"1000000000 1000000025", "2", "1000000000 .. 1000000012 1 ████\n1000000012 .. 1000000025 1 ████\n"},
+		{"-7 1", "2", "-7 .. -3 1 ████\n-3 .. 1 1 ████\n"},
+		{"100000.25 100000.5", "1", "100000.25 .. 100000.5 2 ████\n"},
+		{"0 3", "3", "0 .. 1 1 ████\n1 .. 2 0\n2 .. 3 1 ████\n"},
+		{"1000000000 1000000000", "2", "1e+09 .. 1e+09 2 ████\n"},
+	} {
+		a := filepath.Join(t.TempDir(), "a.b2nd")
+		must(t, strings.Repeat("\x00", 16), "create", "-dtype", "<f8", a)
+		for i, x := range strings.Fields(c.text) {
+			must(t, "", "set", a, "-value="+x, fmt.Sprint(i))
+		}
+		out := squeeze(regexp.MustCompile("█+").ReplaceAllString(must(t, "", "stats", "-bins", c.bins, a), "████"))
+		if !strings.HasSuffix(out, "\n"+c.want) {
+			t.Errorf("%s: %s", c.text, out)
 		}
 	}
 }
