@@ -194,11 +194,14 @@ func (v *statsCmd) whole(e *env, r ndarray.Reader, list []statistic) error {
 		}
 	}
 	edges, counts, err := v.histogram(e, r, limits["min"], limits["max"])
-	if err != nil {
+	if err != nil && err != errNoEdges {
 		return err
 	}
 	if v.JSON {
 		return statsJSON(e, p, r, edges, counts)
+	}
+	if err != nil {
+		p.add("histogram", "%v", err)
 	}
 	p.print()
 	if counts != nil {
@@ -207,15 +210,22 @@ func (v *statsCmd) whole(e *env, r ndarray.Reader, list []statistic) error {
 	return nil
 }
 
-// histogram counts the items between the minimum and the maximum. It returns nil if there is none to print.
+// errNoEdges is the reason why there is no histogram of some items.
+var errNoEdges = errors.New("none, because the minimum, the maximum or their distance is infinite")
+
+// histogram counts the items between the minimum and the maximum. It returns nil if there are no items to count, or
+// errNoEdges.
 func (v *statsCmd) histogram(e *env, r ndarray.Reader, low, high string) ([]float64, []int64, error) {
 	if !v.hasHistogram(r.DType()) {
 		return nil, nil, nil
 	}
 	first, err1 := exactFloat(r.DType(), low)
 	last, err2 := exactFloat(r.DType(), high)
-	if err1 != nil || err2 != nil || !isFinite(first) || !isFinite(last) || math.IsInf(last-first, 0) {
+	if err1 != nil || err2 != nil || math.IsNaN(first) || math.IsNaN(last) {
 		return nil, nil, nil
+	}
+	if !isFinite(first) || !isFinite(last) || !isFinite(last-first) {
+		return nil, nil, errNoEdges
 	}
 	bins := v.Bins
 	if first == last {

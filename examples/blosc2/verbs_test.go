@@ -105,7 +105,7 @@ func TestStatsHistogramCountsAll(t *testing.T) {
 	}
 }
 
-// TestStatsEdges expects edges of bins that differ.
+// TestStatsEdges expects edges of bins that differ, or the reason why there are none.
 func TestStatsEdges(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -117,6 +117,11 @@ func TestStatsEdges(t *testing.T) {
 		{"100000.25 100000.5", "1", "100000.25 .. 100000.5 2 ████\n"},
 		{"0 3", "3", "0 .. 1 1 ████\n1 .. 2 0\n2 .. 3 1 ████\n"},
 		{"1000000000 1000000000", "2", "1e+09 .. 1e+09 2 ████\n"},
+		{"1 inf", "2", "histogram none, because the minimum, the maximum or their distance is infinite\n"},
+		{"-inf -inf", "2", "histogram none, because the minimum, the maximum or their distance is infinite\n"},
+		{"-1e308 1e308", "2", "histogram none, because the minimum, the maximum or their distance is infinite\n"},
+		{"1 inf", "0", "zeros 0\n"},
+		{"nan nan", "2", "zeros 0\n"},
 	} {
 		a := filepath.Join(t.TempDir(), "a.b2nd")
 		must(t, strings.Repeat("\x00", 16), "create", "-dtype", "<f8", a)
