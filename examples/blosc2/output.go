@@ -41,7 +41,10 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 	if err := checkTable(e, path); err != nil {
 		return nil, err
 	}
-	if _, err := os.Lstat(path); err == nil {
+	name, key, ok := splitStore(path)
+	leaf := ok && key != "/" && !slices.Contains(fileExtensions, filepath.Ext(path))
+	// The folder of a group is no obstacle to a leaf with its name.
+	if fi, err := os.Lstat(path); err == nil && !(leaf && fi.IsDir() && isPlainDir(path)) {
 		if err := refuseDevice(path, true); err != nil {
 			return nil, err
 		}
@@ -50,8 +53,7 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 		}
 		return o, nil
 	}
-	name, key, ok := splitStore(path)
-	if !ok || key == "/" || slices.Contains(fileExtensions, filepath.Ext(path)) {
+	if !leaf {
 		return o, nil
 	}
 	if sparse {
@@ -63,7 +65,16 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 		return nil, err
 	}
 	defer st.Close()
-	if st.Has(key) && !overwrite {
+	if !st.Has(key) {
+		return o, nil
+	}
+	entry, err := st.Stat(e.ctx, key)
+	switch {
+	case entry.Kind == store.KindGroup:
+		return o, err
+	case entry.Kind == store.KindTable:
+		return nil, fmt.Errorf("%s is a table, which a leaf cannot replace: %w", path, errors.ErrUnsupported)
+	case !overwrite:
 		return nil, fmt.Errorf("%s already exists; use -overwrite to replace it", path)
 	}
 	return o, nil

@@ -369,7 +369,8 @@ func TestTensorLeaf(t *testing.T) {
 	}
 }
 
-// TestEditParentLeaf edits a leaf that has leaves below it, so that a directory has its key as the name.
+// TestEditParentLeaf edits, replaces and adds a leaf that has leaves below it, so that a directory has its key as the
+// name.
 func TestEditParentLeaf(t *testing.T) {
 	path := copyTree(t, storesDir+"tree.b2d")
 	must(t, "", "copy", path+"/img/level2", path+"/img.b2nd")
@@ -385,4 +386,26 @@ func TestEditParentLeaf(t *testing.T) {
 	}
 	must(t, "", "set", "-value", "7", filepath.Join(leaf, "level2"), "0,0")
 	fails(t, 1, "is a group of a store", "", "set", "-value", "7", filepath.Join(path, "meta"), "0,0")
+
+	dict := copyTree(t, storesDir+"dict.b2d") // /x is a leaf, /g a group
+	must(t, "123", "create", "-raw", dict+"/x/y")
+	err := os.CopyFS(filepath.Join(dict, "t"), os.DirFS("../../testdata/tables/t01_int8.b2d"))
+	if err = errors.Join(err, os.Remove(filepath.Join(dict, "t", "embed.b2e"))); err != nil {
+		t.Fatal(err)
+	}
+	before := must(t, "", "ls", dict)
+	fails(t, 1, "already exists; use -overwrite", "", "copy", path+"/img/level2", dict+"/x")
+	fails(t, 2, "cannot be a leaf of a store", "", "copy", "-sparse", path+"/img/level2", dict+"/g")
+	fails(t, 1, "is a table", "", "copy", "-overwrite", path+"/img/level2", dict+"/t")
+	if after := must(t, "", "ls", dict); after != before {
+		t.Errorf("%s", after)
+	}
+	must(t, "", "copy", "-overwrite", path+"/img/level2", dict+"/x")
+	must(t, "123", "create", "-raw", dict+"/g")
+	got := squeeze(must(t, "", "ls", dict))
+	for _, want := range []string{"/x array (16, 16) <u2\n", "/x/y array (3,) |u1\n", "/g array (3,) |u1\n", "/g/small array (4,) <u2\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in %s", want, got)
+		}
+	}
 }
