@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/goblosc/blosc2/frame"
 )
@@ -25,7 +24,7 @@ func (repairCmd) Help() string {
 Creates the frame NEW from the intact chunks and metalayers of DAMAGED, whose header, index or trailer may be lost.
 Prints a line for each part that is lost, and the number of intact chunks. If the index is intact, lost chunks become
 zeros. Otherwise repair searches the whole file for chunks, and may also find deleted ones. An array remains an array
-if the chunks match its shape.
+if the chunks match its shape. A new leaf of a store is made in memory.
 
 Examples:
   blosc2 repair a.b2nd new.b2nd
@@ -59,10 +58,11 @@ func (v *repairCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if _, err := os.Lstat(v.New); err == nil && !v.Overwrite {
-		return fmt.Errorf("%s already exists; use -overwrite to replace it", v.New)
-	}
 	if err := refuseInside(v.New, path); err != nil {
+		return err
+	}
+	to, err := newOutput(e, v.New, v.Sparse, v.Overwrite)
+	if err != nil {
 		return err
 	}
 	if f, err := frame.Open(e.ctx, path, nil); err == nil {
@@ -70,8 +70,11 @@ func (v *repairCmd) Run(e *env) error {
 	} else if store := editError(e, v.Damaged, err); store != err {
 		return store // the chunks of all its leaves are no frame
 	}
-	p.follow(v.New, storedSize(path))
-	f, found, err := frame.Salvage(e.ctx, v.New, path, func(err error) { fmt.Fprintln(e.out, oneLine(err)) }, o)
+	if to.name != "" {
+		p.follow(v.New, storedSize(path))
+	}
+	o.Overwrite = o.Overwrite && to.name != ""
+	f, found, err := frame.Salvage(e.ctx, to.name, path, func(err error) { fmt.Fprintln(e.out, oneLine(err)) }, o)
 	if err != nil {
 		return err
 	}
@@ -81,5 +84,5 @@ func (v *repairCmd) Run(e *env) error {
 		order = "in order of their offsets"
 	}
 	fmt.Fprintf(e.out, "chunks: %d intact, %s; lost: %d\n", found.Chunks, order, found.Lost)
-	return f.Close()
+	return to.finish(e, f)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestRepair repairs an array without its end, and an array with a damaged chunk.
+// TestRepair repairs an array without its end, also to leaves of a store, and an array with a damaged chunk.
 func TestRepair(t *testing.T) {
 	dir := t.TempDir()
 	raw := strings.Repeat("0123456789abcdef", 500)
@@ -31,6 +31,14 @@ func TestRepair(t *testing.T) {
 		t.Error("the data differs")
 	}
 	fails(t, 1, fixed+" already exists; use -overwrite to replace it\n", "", "repair", array, fixed)
+
+	st := storeOf(t, "s.b2d", "/x")
+	must(t, "", "repair", array, st+"/new")
+	fails(t, 1, "already exists", "", "repair", array, st+"/x")
+	must(t, "", "repair", "-overwrite", array, st+"/x")
+	if got := squeeze(must(t, "", "ls", st)); got != "/new array (1000,) <i8\n/x array (1000,) <i8\n" {
+		t.Errorf("%s", got)
+	}
 
 	damaged := []byte(string(whole))
 	at := strings.Index(string(whole), raw[:800]) // the first chunk

@@ -266,6 +266,7 @@ func TestEditTable(t *testing.T) {
 			fails(t, 1, "leaves of a table", "", "compact", path)
 			fails(t, 1, "leaves of a table", "", "create", "-overwrite", "-raw", path, "store_test.go")
 			fails(t, 1, "leaves of a table", "", "copy", "-overwrite", group+"/x.b2nd", path)
+			fails(t, 1, "leaves of a table", "", "repair", "-overwrite", group+"/x.b2nd", path)
 			must(t, "", "compact", "-n", path)
 			if after := must(t, "", "table", "-json", top); after != before {
 				t.Errorf("%s: the table has changed", path)
