@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -85,14 +86,19 @@ func (m valueMap) MarshalJSON() ([]byte, error) {
 	})
 }
 
-// marshalLayers returns an object with the names of layers, and what value makes of their contents.
+// marshalLayers returns an object with the names of layers, and what value makes of their contents. A name that is not
+// UTF-8 is in hexadecimal.
 func marshalLayers(layers []meta.Layer, value func(content []byte) ([]byte, error)) ([]byte, error) {
 	b := []byte{'{'}
 	for i, l := range layers {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		name, err := json.Marshal(l.Name)
+		key := l.Name
+		if !utf8.ValidString(key) {
+			key = fmt.Sprintf("bytes %x", key)
+		}
+		name, err := json.Marshal(key)
 		if err != nil {
 			return nil, err
 		}
@@ -123,8 +129,6 @@ func storedLevel(level int) int {
 
 // infoJSON prints the contents of the headers as JSON.
 func infoJSON(e *env, s *source) error {
-	out := json.NewEncoder(e.out)
-	out.SetEscapeHTML(false)
 	if s.chunk != nil {
 		h := s.chunk.Header()
 		c := chunkFields{
@@ -136,7 +140,7 @@ func infoJSON(e *env, s *source) error {
 		if h.Special != chunk.Regular {
 			c.Special = h.Special.String()
 		}
-		return out.Encode(c)
+		return e.printJSON(c)
 	}
 	i := s.frame.Info()
 	v := infoFields{
@@ -167,5 +171,5 @@ func infoJSON(e *env, s *source) error {
 		v.NDim, v.DType, v.DTypeFormat = &n, &dtype, &format
 		v.Shape, v.Chunks, v.Blocks = &shape, &chunks, &blocks
 	}
-	return out.Encode(v)
+	return e.printJSON(v)
 }

@@ -46,7 +46,7 @@ func printTree(e *env, path string) error {
 	if err := eachEntry(e, path, collect); err != nil {
 		return err
 	}
-	fmt.Fprintln(e.out, e.paint(bold, path))
+	fmt.Fprintln(e.out, e.paint(bold, visible(path)))
 	// A line is the last of its group if no later line is as deep before one that is less deep.
 	last := make([]bool, len(lines))
 	var later []bool // whether a line of a depth follows in the same group

@@ -92,7 +92,7 @@ func clean(e *env, path string) error {
 		if err := os.RemoveAll(name); err != nil {
 			return err
 		}
-		fmt.Fprintf(e.out, "removed %s\n", name)
+		fmt.Fprintf(e.out, "removed %s\n", visible(name))
 	}
 	return nil
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame/store"
@@ -141,12 +139,5 @@ func printEntry(e *env, entry store.Entry, err error) error {
 	if entry.Ref != nil {
 		v.Ref = entry.Ref.String()
 	}
-	var line bytes.Buffer
-	out := json.NewEncoder(&line)
-	out.SetEscapeHTML(false)
-	if err := out.Encode(v); err != nil {
-		return err
-	}
-	_, err = e.out.Write(line.Bytes())
-	return err
+	return e.printJSON(v)
 }

@@ -478,12 +478,31 @@ func TestLeftovers(t *testing.T) {
 
 // TestControlCharacters checks that names in a file cannot control the terminal.
 func TestControlCharacters(t *testing.T) {
+	const hidden = "\x1b\x07\u0085\u202e\u2066\U000e0001"
 	a := newArray(t, "-meta", "m\x1b[31m=1", "-vlmeta", "v\x1b]0;x\x07=\"\u0085\"")
 	must(t, "", "vlmeta", a, "set", "\u202ev", "\"\u2066\U000e0001\"")
 	for _, verb := range []string{"info", "vlmeta", "ls"} {
-		if out := must(t, "", verb, a); strings.ContainsAny(out, "\x1b\x07\u0085\u202e\u2066\U000e0001") || verb == "info" && !strings.Contains(out, `m\x1b[31m`) {
+		if out := must(t, "", verb, a); strings.ContainsAny(out, hidden) || verb == "info" && !strings.Contains(out, `m\x1b[31m`) {
 			t.Errorf("%s: %q", verb, out)
 		}
+	}
+	must(t, "", "vlmeta", a, "set", "\xff", "1")
+	must(t, "", "vlmeta", a, "set", "\xfe", "2")
+	if out := must(t, "", "info", "-json", a); strings.ContainsAny(out, hidden) || !strings.Contains(out, `"bytes ff":1,"bytes fe":2}`) ||
+		!strings.Contains(out, `"\u202ev":"\u2066\udb40\udc01"`) {
+		t.Errorf("%q", out)
+	}
+	key := "k\u0085\u202e"
+	dir := storeOf(t, "s.b2d", "/"+key)
+	if out := must(t, "", "ls", "-json", dir); strings.ContainsAny(out, hidden) || !strings.Contains(out, `"/k\u0085\u202e"`) {
+		t.Errorf("%q", out)
+	}
+	if out := must(t, "", "info", "-tree", dir+"/"+key); strings.ContainsAny(out, hidden) || strings.Count(out, `k\x85\u202e`) != 2 {
+		t.Errorf("%q", out)
+	}
+	writeFile(t, filepath.Join(dir, key+".b2f.0123abcd.tmp"), "x")
+	if out := must(t, "", "repair", "-clean", filepath.Join(dir, key+".b2f")); strings.ContainsAny(out, hidden) || out == "" {
+		t.Errorf("%q", out)
 	}
 	_, _, errOut := callFree("", "vlmeta", a, "get", "no\x1b[31m\x9b")
 	if strings.Contains(errOut, "\x1b") || !strings.Contains(errOut, `no\x1b[31m\x9b`) {
