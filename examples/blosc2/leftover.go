@@ -61,9 +61,17 @@ func leftovers(path string) ([]string, error) {
 	return found, err
 }
 
+// leftoverPath returns the path that the temporary files of PATH are named after: its file if it is a leaf of a store.
+func leftoverPath(e *env, path string) string {
+	if file, err := editPath(e, path); err == nil {
+		return file
+	}
+	return path // which may be missing
+}
+
 // noteLeftovers prints a note for each temporary file of PATH.
 func noteLeftovers(e *env, path string) {
-	found, err := leftovers(path)
+	found, err := leftovers(leftoverPath(e, path))
 	if err != nil {
 		return // the verb reports what is wrong with the path
 	}
@@ -75,6 +83,7 @@ func noteLeftovers(e *env, path string) {
 // clean removes the temporary files of PATH, and prints their names. If PATH does not exist and one of them holds the
 // data that PATH had, it removes nothing.
 func clean(e *env, path string) error {
+	path = leftoverPath(e, path)
 	found, err := leftovers(path)
 	if err != nil {
 		return err

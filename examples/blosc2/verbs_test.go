@@ -442,7 +442,7 @@ func TestMan(t *testing.T) {
 	}
 }
 
-// TestLeftovers names and removes temporary files.
+// TestLeftovers names and removes temporary files, also those of a leaf of a store.
 func TestLeftovers(t *testing.T) {
 	a := newArray(t)
 	dir, other := filepath.Dir(a), a+"2.0123abcd.tmp"
@@ -462,9 +462,9 @@ func TestLeftovers(t *testing.T) {
 	if out := must(t, "", "repair", "-clean", a); strings.Count(out, "removed ") != 3 {
 		t.Errorf("%s", out)
 	}
-	left, err := os.ReadDir(dir)
-	if err != nil || len(left) != 2 {
-		t.Errorf("%v, %v", left, err)
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 2 {
+		t.Errorf("%v, %v", files, err)
 	}
 	must(t, "", "dump", a)
 	writeFile(t, a+".01234567.tmp.old", "the data before")
@@ -472,6 +472,14 @@ func TestLeftovers(t *testing.T) {
 		t.Fatal(err)
 	}
 	fails(t, 1, "rename that first", "", "repair", "-clean", a)
+	leaf := filepath.Join(copyTree(t, storesDir+"tree.b2d"), "img", "level0")
+	left := writeFile(t, leaf+".b2nd.0123abcd.tmp", "x")
+	if _, _, errOut := callFree("", "verify", leaf); !strings.Contains(errOut, "note: "+left+": temporary file") {
+		t.Errorf("verify: %s", errOut)
+	}
+	if out := must(t, "", "repair", "-clean", leaf); out != "removed "+left+"\n" {
+		t.Errorf("%q", out)
+	}
 	fails(t, 2, "exclude", "", "repair", "-clean", a, "b")
 	fails(t, 2, "argument NEW is missing", "", "repair", a)
 }
