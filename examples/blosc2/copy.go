@@ -86,7 +86,9 @@ func (p *params) copyArray(e *env, a *ndarray.Array, to *output) error {
 	o := a.CreateOptions()
 	o.Sparse, o.Overwrite = p.Sparse, p.Overwrite
 	o.Checksums, o.BlockTable = o.Checksums || p.Checksums, o.BlockTable || p.BlockTable
-	p.applyArray(o)
+	if err := p.applyArray(o, a.DType()); err != nil {
+		return err
+	}
 	if p.Chunks != nil && !slices.Equal(o.Chunks, p.Chunks) {
 		o.Chunks, o.Blocks = p.Chunks, nil
 	}

@@ -121,6 +121,9 @@ func (c *createCmd) superChunk(e *env, in *input) error {
 		if err != nil {
 			return err
 		}
+		if err := c.checkItems(o.Params, d); err != nil {
+			return err
+		}
 		o.Params.TypeSize = d.Size
 	}
 	f, err := frame.CreateFunc(e.ctx, c.to.name, func(b *frame.Batch) error {
@@ -281,7 +284,9 @@ func (c *createCmd) array(e *env, in *input) error {
 	if o.Attrs, err = c.VLMeta.attrs(); err != nil {
 		return err
 	}
-	c.applyArray(o)
+	if err := c.applyArray(o, d); err != nil {
+		return err
+	}
 	src, err := in.reader(total)
 	if err != nil {
 		return err

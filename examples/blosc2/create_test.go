@@ -155,7 +155,7 @@ func TestCreateOptions(t *testing.T) {
 	data := numbers(1000)
 	out := dir + "/out.b2nd"
 	must(t, data, "create", "-shape", "10,100", "-dtype", ">i4", "-chunks", "4,50", "-blocks", "2,25", "-codec", "lz4", "-level", "9",
-		"-filters", "bitshuffle, trunc_prec", "-filters-meta", "0,-3", "-split", "never", "-sparse", "-meta", `a={"z": 1, "b": [1.5, null]}`,
+		"-filters", "bitshuffle, bytedelta", "-filters-meta", "0,-3", "-split", "never", "-sparse", "-meta", `a={"z": 1, "b": [1.5, null]}`,
 		"-meta", "b=2", "-vlmeta", `c="x"`, out)
 	a, err := ndarray.Open(t.Context(), out, nil)
 	if err != nil {
@@ -166,7 +166,7 @@ func TestCreateOptions(t *testing.T) {
 	filters := coder.Params(p).Pipeline()
 	if d, _ := storedDType(a); d != ">i4" || pyTuple(a.Shape()) != "(10, 100)" || pyTuple(a.Chunks()) != "(4, 50)" ||
 		pyTuple(a.Blocks()) != "(2, 25)" || p.Codec.String() != "lz4" || p.Level != 9 || !a.Frame().Info().Sparse ||
-		filters[0] != chunk.BitShuffle || filters[1] != chunk.TruncPrec.With(253) ||
+		filters[0] != chunk.BitShuffle || filters[1] != chunk.ByteDelta.With(253) ||
 		filters[5] != chunk.NoFilter || p.Split != chunk.SplitNever {
 		t.Errorf("%s %+v", d, a.Frame().Info())
 	}
@@ -297,6 +297,49 @@ func TestCreateCodecs(t *testing.T) {
 	check("ndcell", "-filters", "ndcell", "-filters-meta", "4")
 	check("ndmean", "-filters", "ndmean", "-filters-meta", "4")
 	check("dictionaries", "-dict", "-codec", "zstd")
+}
+
+// TestLossy expects that lossy codecs and filters are refused for items that they would destroy.
+func TestLossy(t *testing.T) {
+	data, dir := numbers(1024), t.TempDir()
+	out := filepath.Join(dir, "out")
+	const zfp, trunc, mean, bits = "-codec=zfp_acc", "-filters=trunc_prec:12", "-filters=ndmean:4", "-filters=int_trunc:5"
+	for _, c := range []struct{ dtype, option, fault string }{
+		{"<i4", zfp, "-codec zfp_acc is for items of dtype <f4 and <f8, not of <i4"},
+		{">f4", zfp, "not of >f4"},
+		{"<c8", zfp, "not of <c8"},
+		{"<f4", zfp, ""},
+		{"<u8", trunc, "-filters trunc_prec is for items of dtype <f4 and <f8, not of <u8"},
+		{">f8", trunc, "not of >f8"},
+		{"<M8[s]", trunc, "not of <M8[s]"},
+		{"<f8", trunc, ""},
+		{"<i4", "-filters=trunc_prec:23", ""}, // clears no bit
+		{"<i4", "-filters=trunc_prec:23 -level=0", ""},
+		{"<i4", mean, "-filters ndmean is for items"},
+		{"<f4", mean, ""},
+		{"<f8", bits, "-filters int_trunc is for little-endian integers, not for items of dtype <f8"},
+		{">i2", bits, "dtype >i2"},
+		{"|b1", bits, "dtype |b1"},
+		{"[('a', '<i4')]", bits, "for little-endian integers"},
+		{"<i8", bits, ""},
+		{"|u1", bits, ""},
+		{"<f4", "-filters=int_trunc:32", ""},
+		{"<f4", bits + " -level=0", ""},
+	} {
+		array := filepath.Join(dir, "array")
+		must(t, data, "create", "-overwrite", "-dtype", c.dtype, "-shape", "16,-1", "-filters", "", array)
+		options := strings.Fields(c.option)
+		for stdin, args := range map[string][]string{"": {"copy", array}, data: {"create", "-dtype", c.dtype, "-shape", "16,-1"}} {
+			args = append(append(args, "-overwrite", out), options...)
+			if c.fault == "" {
+				must(t, stdin, args...)
+			} else {
+				fails(t, 1, c.fault, stdin, args...)
+			}
+		}
+	}
+	fails(t, 1, "not of <i4", data, "create", "-chunksize", "1024", "-dtype", "<i4", trunc, out+"2")
+	must(t, data, "create", "-chunksize", "1024", "-dtype", "<f4", trunc, out+"2")
 }
 
 // TestCodecMeta expects that codecs are refused without the parameter that they need, as they would store zeros.

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -22,10 +24,10 @@ type params struct {
 	Blocks      partition   `placeholder:"10,100" help:"block shape in items; see -chunks"`
 	ChunkSize   size        `name:"chunksize" placeholder:"N" help:"chunk size of a plain super-chunk in bytes; create then makes one in place of an array"`
 	Goal        goalName    `placeholder:"balanced" help:"choose codec, level and filters by the data: balanced smallest fastest"`
-	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate"`
+	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate; those of zfp are lossy and for <f4 and <f8"`
 	CodecMeta   *signedByte `name:"codec-meta" placeholder:"N" help:"parameter of the codec: 4 or 8 for ndlz, the decimal exponent of the largest error for zfp_acc, the bits of an item (1 to 64) for zfp_prec, the size in percent (1 to 100) for zfp_rate"`
 	Level       level       `placeholder:"5" help:"0 (no compression) to 9 (smallest)"`
-	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied, with a parameter as in trunc_prec:12; '' for none"`
+	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied, with a parameter as in trunc_prec:12; '' for none. trunc_prec and ndmean are lossy and for <f4 and <f8, int_trunc is lossy and for little-endian integers"`
 	FiltersMeta filterMetas `name:"filters-meta" placeholder:"0" help:"the parameters of the filters, separated by commas"`
 	Split       *splitName  `placeholder:"auto" help:"compress each byte plane of a block as its own stream: auto always never forward"`
 	Dict        *bool       `help:"train a dictionary for each chunk"`
@@ -217,16 +219,48 @@ func mostCodecMeta(id codec.ID) signedByte {
 	return 0
 }
 
-// applyArray sets the compression parameters of an array for which options were set, or the goal in place of all.
-func (p *params) applyArray(o *ndarray.CreateOptions) {
+// applyArray sets the compression parameters of an array of a dtype for which options were set, or the goal in place
+// of all. It returns an error for options that would destroy the items.
+func (p *params) applyArray(o *ndarray.CreateOptions, d meta.DType) error {
 	if p.Goal != 0 {
 		o.Codec, o.CodecMeta, o.Level, o.Filters, o.Split, o.Dict = 0, 0, 0, nil, 0, false
 		o.Goal = chunk.Goal(p.Goal)
-		return
+		return nil
 	}
 	c := chunk.Params{Codec: o.Codec, CodecMeta: o.CodecMeta, Level: o.Level, Filters: o.Filters, Split: o.Split, Dict: o.Dict}
 	p.apply(&c)
 	o.Codec, o.CodecMeta, o.Level, o.Filters, o.Split, o.Dict = c.Codec, c.CodecMeta, c.Level, c.Filters, c.Split, c.Dict
+	return p.checkItems(c, d)
+}
+
+// checkItems returns an error if an option selects a lossy codec or filter that would destroy items of a dtype. c has
+// the options applied.
+func (p *params) checkItems(c chunk.Params, d meta.DType) error {
+	if c.Level == codec.NoCompression {
+		return nil // codecs and filters are not applied
+	}
+	number := d.Fields == nil && d.Elem == nil && d.Order != '>'
+	isFloat := number && d.Kind == 'f' && (d.Size == 4 || d.Size == 8)
+	isInteger := number && (d.Kind == 'i' || d.Kind == 'u')
+	switch id := codec.ID(p.Codec); id {
+	case codec.ZFPAcc, codec.ZFPPrec, codec.ZFPRate:
+		if !isFloat {
+			return fmt.Errorf("-codec %v is for items of dtype <f4 and <f8, not of %s: %w", id, d, ndarray.ErrType)
+		}
+	}
+	if p.Filters == nil {
+		return nil
+	}
+	for _, f := range c.Filters {
+		bits := int(int8(f.Param()))
+		switch f := f.With(0); {
+		case f == chunk.TruncPrec && !isFloat && bits != map[int]int{4: 23, 8: 52}[d.Size], f == chunk.NDMean && !isFloat:
+			return fmt.Errorf("-filters %v is for items of dtype <f4 and <f8, not of %s: %w", f, d, ndarray.ErrType)
+		case f == chunk.IntTrunc && !isInteger && bits != 8*d.Size:
+			return fmt.Errorf("-filters %v is for little-endian integers, not for items of dtype %s: %w", f, d, ndarray.ErrType)
+		}
+	}
+	return nil
 }
 
 // applyFrame sets the compression parameters of a super-chunk for which options were set, or the goal in place of all.
