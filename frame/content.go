@@ -219,8 +219,9 @@ func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err
 }
 
 // ReadBlock appends the decoded bytes of block k of chunk i to dst. It decodes no other block, except block 0 if the
-// chunk has the filter Delta. The items of a super-chunk with blocks of variable size are read this way. Errors are
-// ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
+// chunk has the filter Delta. The items of a super-chunk with blocks of variable size are read this way: such a chunk
+// is read as a whole, and kept in memory while its blocks are read in order. Errors are ErrBounds, ErrCorrupt,
+// errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
@@ -246,11 +247,16 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	w.Chunk = int64(i)
-	var r coder.Reader
-	if s.index.at(i) < 0 {
+	last := s.blocks.Load()
+	r := last.reader(i)
+	if r != nil {
+		if err := ctx.Err(); err != nil {
+			return dst, err
+		}
+	} else if r = new(coder.Reader); s.index.at(i) < 0 {
 		c, err := f.specialChunk(s, i)
 		if err == nil {
-			err = w.Open(&r, c)
+			err = w.Open(r, c)
 		}
 		if err != nil {
 			return dst, err
@@ -265,7 +271,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 				}
 			}
 		}
-		c, err := f.openChunk(s, from, w, &r, i, s.index.after(i), 0, false)
+		c, err := f.openChunk(s, from, w, r, i, s.index.after(i), 0, false)
 		if err != nil {
 			return dst, err
 		}
@@ -279,8 +285,11 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 	}
 	out := append(dst, make([]byte, n)...)
-	if err := w.DecodeBlock(out[len(dst):], &r, k); err != nil {
+	if err := w.DecodeBlock(out[len(dst):], r, k); err != nil {
 		return dst, f.chunkError(s, i, err)
+	}
+	if r.Header().VLBlocks() {
+		s.blocks.Store(last.after(i, k, r))
 	}
 	return out, nil
 }

@@ -205,6 +205,11 @@ func (f *Frame) endBatch() {
 func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	ctx = task.Context(ctx)
 	defer f.cache.Clear() // the index may not show a change in place
+	defer func() {
+		if s := f.snap.Load(); s != nil {
+			s.blocks.Store(nil)
+		}
+	}()
 	if f.snap.Load() == nil {
 		return false, f.errClosed()
 	}

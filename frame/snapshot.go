@@ -38,6 +38,7 @@ type snapshot struct {
 	readers atomic.Int64                    // current readers
 	nstored atomic.Int64                    // see storedChunks
 	draft   bool                            // of a batch: it may change
+	blocks  atomic.Pointer[blockSequence]   // of the last calls of ReadBlock, or nil
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
 }
 
@@ -56,6 +57,35 @@ type inherited struct {
 	root      storage.Root // sparse frames: the directory with the chunk files
 	fileID    int64        // sparse frames: the number of the next chunk file
 	epoch     uint64       // see storage.Lock
+}
+
+// blockSequence is a sequence of reads of the blocks of one chunk with blocks of variable size. Opening such a chunk
+// reads all of it.
+type blockSequence struct {
+	chunk int
+	next  int           // the block after the first one that was read
+	r     *coder.Reader // the open chunk, all of which is in memory; nil before a second block is read
+}
+
+// reader returns the open chunk i, or nil. q may be nil.
+func (q *blockSequence) reader(i int) *coder.Reader {
+	if q == nil || q.chunk != i {
+		return nil
+	}
+	return q.r
+}
+
+// after returns the sequence after a read of block k of chunk i, with the reader that was used. q may be nil.
+func (q *blockSequence) after(i, k int, r *coder.Reader) *blockSequence {
+	switch {
+	case k == r.NumBlocks()-1:
+		return nil
+	case q == nil || q.chunk != i || q.r == nil && k < q.next:
+		return &blockSequence{chunk: i, next: k + 1}
+	case q.r != nil:
+		return q
+	}
+	return &blockSequence{chunk: i, r: r}
 }
 
 // InUse reports whether the snapshot has readers.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"math/rand/v2"
 	"os"
 	"reflect"
 	"testing"
@@ -73,6 +75,63 @@ func viaJSON(t testing.TB, v any) any {
 		t.Fatal(err)
 	}
 	return out
+}
+
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	io.ReaderAt
+	n int64
+}
+
+func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
+	c.n += int64(len(p))
+	return c.ReaderAt.ReadAt(p, off)
+}
+
+// TestEachReads counts the bytes that Each reads from a batch of many blocks.
+func TestEachReads(t *testing.T) {
+	ctx := context.Background()
+	const count = 1000
+	rng := rand.NewChaCha8([32]byte{})
+	items := make([]any, count)
+	for i := range items {
+		item := make([]byte, 500)
+		rng.Read(item)
+		items[i] = item
+	}
+	path := t.TempDir() + "/a.b2b"
+	w, err := Create(ctx, path, Batches, &CreateOptions{ItemsPerBlock: 10})
+	if err == nil {
+		err = errors.Join(w.Append(ctx, items...), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := &countingReader{ReaderAt: bytes.NewReader(b)}
+	f, err := frame.OpenReaderAt(ctx, src, int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	o, err := New(ctx, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.n = 0
+	err = o.Each(ctx, 0, count, func(i int64, raw []byte) error {
+		var v []byte
+		if err := o.Decode(raw, &v); err != nil || !bytes.Equal(v, items[i].([]byte)) {
+			t.Errorf("item %d differs (%v)", i, err)
+		}
+		return nil
+	})
+	if most := 3 * int64(len(b)); err != nil || src.n > most {
+		t.Errorf("%d bytes of a file of %d were read, %v", src.n, len(b), err)
+	}
 }
 
 func TestObjects(t *testing.T) {
