@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"slices"
-	"sort"
 	"sync"
 	"sync/atomic"
 
@@ -23,6 +22,7 @@ type Array struct {
 	kind    Kind
 	batched bool                    // each chunk is a batch, and each of its blocks an array of items
 	batches atomic.Pointer[batches] // of a batched array; Append and Refresh replace it
+	last    atomic.Pointer[place]   // of a batched array, where the last read ended; nil = not known
 	arrow   bool                    // the blocks are Arrow streams
 	schema  []byte                  // of the Arrow streams
 	mu      sync.Mutex              // held by Append and Refresh
@@ -325,7 +325,10 @@ func (o *Array) Blocks(ctx context.Context, batch int) (int, error) {
 func (o *Array) ArrowSchema() (schema []byte, ok bool) { return o.schema, o.arrow }
 
 // Close closes the frame. A second Close does nothing.
-func (o *Array) Close() error { return o.f.Close() }
+func (o *Array) Close() error {
+	o.last.Store(nil)
+	return o.f.Close()
+}
 
 // Decode decodes the MessagePack of an item of the array into the value that v points to, as meta.Unmarshal does. The
 // values may take many times the memory of the MessagePack. The error wraps ErrTooLarge if that is more than
@@ -340,6 +343,9 @@ func (o *Array) Decode(raw []byte, v any) error {
 // Each calls see with the number and the MessagePack of each of the items start to stop-1. see must not retain raw,
 // which Decode decodes. An error of see ends the calls, and Each returns it. If an item does not exist, Each returns an
 // error that wraps ErrBounds and makes no call.
+//
+// The items of a batch array may be read by several calls, one after the other. If a call goes on where the one before
+// it ended, the Array keeps the block for the next call, until one has read its last item.
 func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
 	if err := o.checkRange(start, stop); err != nil {
 		return err
@@ -352,87 +358,16 @@ func (o *Array) each(ctx context.Context, start, stop int64, see func(i int64, r
 	if o.arrow {
 		return faults.Unsupportedf("items in Arrow streams")
 	}
+	if o.batched {
+		return o.eachInBatches(ctx, start, stop, see)
+	}
 	var buf []byte
 	var err error
-	if !o.batched {
-		for i := start; i < stop; i++ {
-			if buf, err = o.f.ReadChunk(ctx, buf[:0], int(i)); err == nil {
-				err = see(i, buf)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	list := o.batches.Load()
-	for i := start; i < stop; {
-		b := sort.Search(len(list.ends), func(b int) bool { return list.ends[b] > i })
-		from, to := list.bounds(b)
-		if err := o.eachInBatch(ctx, list, b, i-from, min(stop, to)-from, &buf, see); err != nil {
-			return err
-		}
-		i = to
-	}
-	return nil
-}
-
-// eachInBatch is Each for the items start to stop-1 of batch b, which are counted in the batch.
-func (o *Array) eachInBatch(ctx context.Context, list *batches, b int, start, stop int64, buf *[]byte,
-	see func(i int64, raw []byte) error) error {
-	base, end := list.bounds(b)
-	info, err := o.f.ChunkInfo(ctx, b)
-	if err != nil {
-		return err
-	}
-	block, at := 0, int64(0) // number of a block, and of its first item in the batch
-	if list.perBlock > 0 {
-		// A block beyond the last one is an error below.
-		block, at = int(min(start/list.perBlock, int64(info.Blocks))), start/list.perBlock*list.perBlock
-	}
-	for ; at < stop; block++ {
-		if block >= info.Blocks {
-			return faults.Corruptf("batch %d: %d blocks are too few for its items", b, info.Blocks)
-		}
-		if *buf, err = o.f.ReadBlock(ctx, (*buf)[:0], b, block); err != nil {
-			return err
-		}
-		n, items, err := frames.ArrayHeader(*buf)
-		if want := min(list.perBlock, end-base-at); err == nil && list.perBlock > 0 && n != want {
-			err = faults.Corruptf("%d items, want %d", n, want)
-		}
-		if err == nil {
-			err = eachInBlock(items, max(start-at, 0), min(stop-at, n), n, func(k int64, raw []byte) error { return see(base+at+k, raw) })
-		}
-		if err == faults.ErrStop {
-			return err
+	for i := start; i < stop; i++ {
+		if buf, err = o.f.ReadChunk(ctx, buf[:0], int(i)); err == nil {
+			err = see(i, buf)
 		}
 		if err != nil {
-			return fmt.Errorf("batch %d, block %d: %w", b, block, err)
-		}
-		at += n
-	}
-	return nil
-}
-
-// eachInBlock calls see with the values start to stop-1 of the count values in b.
-func eachInBlock(b []byte, start, stop, count int64, see func(k int64, raw []byte) error) error {
-	if start >= stop {
-		return nil
-	}
-	n, err := frames.SkipValues(b, start)
-	if err != nil {
-		return err
-	}
-	for k := start; k < stop; k++ {
-		b = b[n:]
-		if n, err = frames.SkipValues(b, 1); err != nil {
-			return err
-		}
-		if k == count-1 && n < len(b) {
-			return faults.Corruptf("%d bytes after its items", len(b)-n)
-		}
-		if err := see(k, b[:n]); err != nil {
 			return err
 		}
 	}

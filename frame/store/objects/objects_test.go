@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"reflect"
@@ -88,7 +89,7 @@ func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
-// TestEachReads counts the bytes that Each reads from a batch of many blocks.
+// TestEachReads counts the bytes that loops read from a batch of many blocks, and from one of a single block.
 func TestEachReads(t *testing.T) {
 	ctx := context.Background()
 	const count = 1000
@@ -99,38 +100,91 @@ func TestEachReads(t *testing.T) {
 		rng.Read(item)
 		items[i] = item
 	}
-	path := t.TempDir() + "/a.b2b"
-	w, err := Create(ctx, path, Batches, &CreateOptions{ItemsPerBlock: 10})
-	if err == nil {
-		err = errors.Join(w.Append(ctx, items...), w.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	src := &countingReader{ReaderAt: bytes.NewReader(b)}
-	f, err := frame.OpenReaderAt(ctx, src, int64(len(b)), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	o, err := New(ctx, f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	src.n = 0
-	err = o.Each(ctx, 0, count, func(i int64, raw []byte) error {
-		var v []byte
-		if err := o.Decode(raw, &v); err != nil || !bytes.Equal(v, items[i].([]byte)) {
-			t.Errorf("item %d differs (%v)", i, err)
+	for _, perBlock := range []int{10, count} {
+		path := t.TempDir() + "/a.b2b"
+		w, err := Create(ctx, path, Batches, &CreateOptions{ItemsPerBlock: perBlock})
+		if err == nil {
+			err = errors.Join(w.Append(ctx, items...), w.Close())
 		}
-		return nil
-	})
-	if most := 3 * int64(len(b)); err != nil || src.n > most {
-		t.Errorf("%d bytes of a file of %d were read, %v", src.n, len(b), err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := &countingReader{ReaderAt: bytes.NewReader(b)}
+		f, err := frame.OpenReaderAt(ctx, src, int64(len(b)), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		o, err := New(ctx, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, calls := range []struct{ size, step, times int64 }{
+			{count, count, 1}, {7, 7, 1}, {1, 1, 1}, {7, 7, 2}, {25, 25, 2}, {2, 3, 1},
+		} {
+			src.n = 0
+			for start := int64(0); start < count; start += calls.step {
+				for range calls.times {
+					next := start
+					err := o.Each(ctx, start, min(start+calls.size, count), func(i int64, raw []byte) error {
+						var v []byte
+						if err := o.Decode(raw, &v); err != nil || i != next || !bytes.Equal(v, items[i].([]byte)) {
+							t.Errorf("%d items per block, calls %v: item %d differs (%v)", perBlock, calls, i, err)
+						}
+						next++
+						return nil
+					})
+					if err != nil || next != min(start+calls.size, count) {
+						t.Errorf("%d items per block, calls %v: up to item %d, %v", perBlock, calls, next, err)
+					}
+				}
+			}
+			if most := 8 * int64(len(b)); src.n > most {
+				t.Errorf("%d items per block, calls %v: %d bytes of a file of %d were read", perBlock, calls, src.n, len(b))
+			}
+		}
+	}
+}
+
+// TestReadOn goes on in a block after an edit of its frame, and after Close.
+func TestReadOn(t *testing.T) {
+	ctx := context.Background()
+	o, err := Create(ctx, "", Batches, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if err := errors.Join(o.Append(ctx, "a", "b", "c", "d"), o.Append(ctx, "e", "f", "g", "h")); err != nil {
+		t.Fatal(err)
+	}
+	check := func(i int64, want string) {
+		t.Helper()
+		var v string
+		if err := o.Item(ctx, i, &v); err != nil || v != want {
+			t.Errorf("item %d is %q, %v, want %q", i, v, err, want)
+		}
+	}
+	check(0, "a")
+	check(1, "b")
+	b, err := o.Frame().Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Delete(0), b.Commit()); err != nil {
+		t.Fatal(err)
+	}
+	check(2, "g")
+	check(3, "h")
+	check(0, "e")
+	check(1, "f")
+	o.Close()
+	var v any
+	if err := o.Item(ctx, 2, &v); !errors.Is(err, fs.ErrClosed) {
+		t.Errorf("after Close: %v, %v", v, err)
 	}
 }
 
@@ -184,10 +238,15 @@ func TestItemAlone(t *testing.T) {
 	block := []byte{1, 0xa2, 'a', 'b', 0xdd, 0xff, 0xff, 0xff, 0xff}
 	var got []byte
 	see := func(_ int64, raw []byte) error { got = append(got, raw...); return nil }
-	if err := eachInBlock(block, 1, 2, 3, see); err != nil || string(got) != "\xa2ab" {
+	p := &place{end: 3, n: 3, items: block}
+	if err := p.each(1, 2, see); err != nil || string(got) != "\xa2ab" {
 		t.Errorf("%q, %v", got, err)
 	}
-	if err := eachInBlock(block, 2, 3, 3, see); !errors.Is(err, ErrCorrupt) {
+	block[0] = 0xc1 // no value: it is not looked at again
+	if err := p.each(1, 2, see); err != nil || string(got) != "\xa2ab\xa2ab" {
+		t.Errorf("the last item again: %q, %v", got, err)
+	}
+	if err := p.each(2, 3, see); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a damaged value: %v", err)
 	}
 }

@@ -2,6 +2,7 @@
 package frames
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,6 +20,16 @@ func MetaLayer(f *frame.Frame, name string) ([]byte, bool) {
 		}
 	}
 	return nil, false
+}
+
+// State returns a value for the state of a frame that a read gets now, to be compared with another one.
+func State(ctx context.Context, f *frame.Frame) (any, error) {
+	v, err := f.Engine().View(ctx)
+	if err != nil {
+		return nil, err
+	}
+	v.Release()
+	return v, nil
 }
 
 // VLMeta returns the content of a variable-length metalayer, and whether it exists.
