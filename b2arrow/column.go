@@ -36,6 +36,7 @@ type column struct {
 	info  table.ColumnInfo
 	field arrow.Field
 	dict  arrow.ArrayData // the categories of a dictionary
+	last  lastBlock       // of Arrow streams
 }
 
 // newColumn returns a reader of c. The caller must release it.
@@ -74,6 +75,7 @@ func newColumn(c *table.Column, mem memory.Allocator) (*column, error) {
 }
 
 func (r *column) release() {
+	r.last.release()
 	if r.dict != nil {
 		r.dict.Release()
 	}
@@ -97,7 +99,7 @@ func (r *column) read(ctx context.Context, mem memory.Allocator, start, stop int
 		var a arrow.Array
 		var err error
 		if _, ok := o.ArrowSchema(); ok {
-			a, err = readStreams(ctx, mem, o, r.field.Type, r.c.Stored(start, stop))
+			a, err = readStreams(ctx, mem, o, r.field.Type, r.c.Stored(start, stop), &r.last)
 		} else {
 			a, err = readObjects(ctx, mem, o, r.field.Type, &r.info, r.c.Stored(start, stop))
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/goblosc/blosc2/frame/store/objects"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -34,7 +35,7 @@ func Items(ctx context.Context, o *objects.Array, mem memory.Allocator) iter.Seq
 		}
 		t, err := streamType(o)
 		if err == nil {
-			err = eachBlock(ctx, allocator(mem), o, t, 0, o.Len(), func(_ int64, a arrow.Array) error {
+			err = eachBlock(ctx, allocator(mem), o, t, 0, o.Len(), &lastBlock{}, func(_ int64, a arrow.Array) error {
 				if !yield(a, nil) {
 					return errStop
 				}
@@ -73,11 +74,30 @@ func streamType(o *objects.Array) (arrow.DataType, error) {
 	return r.Schema().Field(0).Type, nil
 }
 
+// lastBlock is the block in which a read ended, or the one after it, where the next read goes on.
+type lastBlock struct {
+	batch, block int
+	first        int64       // number of its first item
+	a            arrow.Array // nil if it is not held
+}
+
+// release releases the array.
+func (l *lastBlock) release() {
+	if l.a != nil {
+		l.a.Release()
+		l.a = nil
+	}
+}
+
 // eachBlock calls see with the blocks that hold the items start to stop-1, and the number of the first item of each.
-// The array is released after the call.
+// The array is released after the call, unless last holds it for the next one.
 func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t arrow.DataType, start, stop int64,
-	see func(first int64, a arrow.Array) error) error {
+	last *lastBlock, see func(first int64, a arrow.Array) error) error {
 	schema, _ := o.ArrowSchema()
+	perBlock, err := itemsPerBlock(o)
+	if err != nil {
+		return err
+	}
 	var stream []byte
 	batches := o.Batches()
 	batch := sort.Search(batches, func(i int) bool {
@@ -96,26 +116,49 @@ func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t ar
 		if err != nil {
 			return err
 		}
-		for k := range blocks {
+		k, from := 0, max(start, first)
+		if perBlock > 0 {
+			skip := (from - first) / perBlock
+			k = int(min(skip, int64(blocks))) // without such a block, items are missing
+			first += skip * perBlock
+		}
+		if last.batch == batch && last.first >= first && last.first <= from {
+			k, first = last.block, last.first
+		}
+		for ; k < blocks; k++ {
 			if first >= stop && stop < end {
 				return nil
 			}
-			if stream, err = o.Block(ctx, stream[:0], batch, k); err != nil {
-				return err
-			}
-			a, err := readStream(mem, stream, schema, t)
-			if err != nil {
-				return fmt.Errorf("batch %d, block %d: %w", batch, k, err)
+			a := last.a
+			if a != nil && last.batch == batch && last.block == k {
+				last.a = nil
+			} else {
+				last.release()
+				if stream, err = o.Block(ctx, stream[:0], batch, k); err != nil {
+					return err
+				}
+				if a, err = readStream(mem, stream, schema, t); err != nil {
+					return fmt.Errorf("batch %d, block %d: %w", batch, k, err)
+				}
 			}
 			n := int64(a.Len())
-			if n > end-first {
+			switch {
+			case n > end-first:
 				err = corrupt("batch %d has more items than its length", batch)
-			} else if first < stop && first+n > start {
+			case perBlock > 0 && n != min(perBlock, end-first):
+				err = corrupt("batch %d, block %d: %d items, want %d", batch, k, n, min(perBlock, end-first))
+			case first < stop && first+n > start:
 				err = see(first, a)
 			}
-			a.Release()
 			if err != nil {
+				a.Release()
 				return err
+			}
+			if first+n > stop {
+				*last = lastBlock{batch, k, first, a}
+			} else {
+				a.Release()
+				*last = lastBlock{batch, k + 1, first + n, nil}
 			}
 			first += n
 		}
@@ -124,6 +167,21 @@ func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t ar
 		}
 	}
 	return nil
+}
+
+// itemsPerBlock returns the number of items of each block of a batch but the last, or 0 if it is not known.
+func itemsPerBlock(o *objects.Array) (int64, error) {
+	var m struct {
+		ItemsPerBlock int64 `msgpack:"items_per_block"`
+	}
+	for _, l := range o.Frame().Meta() {
+		if l.Name == "batcharray" {
+			if err := meta.Unmarshal(l.Content, &m); err != nil {
+				return 0, corrupt("metalayer %s: %v", l.Name, err)
+			}
+		}
+	}
+	return m.ItemsPerBlock, nil
 }
 
 // readStream returns the only column of an Arrow stream. Older versions of python-blosc2 wrote a batch without the
@@ -157,12 +215,13 @@ func readStream(mem memory.Allocator, stream, schema []byte, t arrow.DataType) (
 }
 
 // readStreams returns ranges of items of Arrow streams.
-func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t arrow.DataType, ranges iter.Seq2[int64, int64]) (arrow.Array, error) {
+func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t arrow.DataType, ranges iter.Seq2[int64, int64],
+	last *lastBlock) (arrow.Array, error) {
 	var parts []arrow.Array
 	defer func() { releaseAll(parts) }()
 	held := uint64(0) // bytes of the blocks, each of which may be within the limit
 	for g := range groups(ranges, window/8) {
-		err := eachBlock(ctx, mem, o, t, g[0].from, g[len(g)-1].to, func(first int64, a arrow.Array) error {
+		err := eachBlock(ctx, mem, o, t, g[0].from, g[len(g)-1].to, last, func(first int64, a arrow.Array) error {
 			held += a.Data().SizeInBytes()
 			if err := o.Frame().CheckAlloc(int64(min(held, math.MaxInt64))); err != nil {
 				return fmt.Errorf("all rows at once, read fewer: %w", err)

@@ -163,6 +163,68 @@ func TestStreamColumn(t *testing.T) {
 	a.Release()
 }
 
+// countingAllocator counts the allocations.
+type countingAllocator struct {
+	memory.Allocator
+	n int
+}
+
+func (c *countingAllocator) Allocate(size int) []byte {
+	c.n++
+	return c.Allocator.Allocate(size)
+}
+
+// TestStreamBatches reads a batch of many blocks in record batches that end in blocks or with them, and a single row.
+// No block is read again for each record batch; joining blocks allocates, too.
+func TestStreamBatches(t *testing.T) {
+	const blocks, perBlock = 30, 6
+	var contents [][]byte
+	var schema []byte
+	for k := range blocks {
+		content, head := stream(t, arrow.ListOf(arrow.PrimitiveTypes.Int32), strings.ReplaceAll(`[[k, 0], [k, 1], [k, 2], [k, 3], [k, 4], [k, 5]]`, "k", fmt.Sprint(k)))
+		contents, schema = append(contents, content), head
+	}
+	for _, known := range []int{perBlock, 0} {
+		b := build(t, `{"name": "c", "kind": "list", "serializer": "arrow", "item": {"kind": "int32"}}`, tabletest.AllLive(blocks*perBlock))
+		layer := arrowLayer(schema)
+		layer["items_per_block"] = known
+		b.Batches("_cols/c", layer, []int{blocks * perBlock}, [][][]byte{contents})
+		tab := b.open()
+		whole := 0
+		for _, rows := range []int64{1000, 1, 4, 6, 7, 50} {
+			mem := &countingAllocator{Allocator: checked(t)}
+			row := 0
+			for batch, err := range Batches(t.Context(), tab, &Options{Rows: rows, Allocator: mem}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range int(batch.NumRows()) {
+					if got, want := batch.Column(0).ValueStr(i), fmt.Sprintf("[%d,%d]", row/perBlock, row%perBlock); got != want {
+						t.Errorf("batches of %d rows: row %d is %s, want %s", rows, row, got, want)
+					}
+					row++
+				}
+			}
+			if whole == 0 {
+				whole = mem.n
+			}
+			if row != blocks*perBlock || mem.n > 4*whole {
+				t.Errorf("items_per_block %d, batches of %d rows: %d rows, %d allocations, want at most %d", known, rows, row, mem.n, 4*whole)
+			}
+		}
+		c, err := tab.Column(t.Context(), "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mem := &countingAllocator{Allocator: checked(t)}
+		a, err := Column(t.Context(), c, blocks*perBlock-2, blocks*perBlock-1, mem)
+		if err != nil || a.Len() != 1 || a.ValueStr(0) != "[29,4]" || known > 0 && mem.n > 2*whole/blocks {
+			t.Errorf("items_per_block %d: one row is %v, %v, with %d allocations", known, a, err, mem.n)
+		}
+		a.Release()
+	}
+}
+
 // TestNestedDictionaries joins blocks of lists whose dictionaries differ. Some blocks or rows have no values.
 func TestNestedDictionaries(t *testing.T) {
 	typ := arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String})
