@@ -247,7 +247,11 @@ func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t 
 		parts[0].Retain()
 		return parts[0], nil
 	}
-	return array.Concatenate(parts, mem)
+	a, err := array.Concatenate(parts, mem)
+	if err != nil { // offsets or codes of a dictionary do not fit their type
+		return nil, tooLarge("%v: read fewer rows", err)
+	}
+	return a, nil
 }
 
 // withBuffers returns data in which all codes of dictionaries have a buffer and a bitmap: array.Concatenate panics

@@ -266,6 +266,40 @@ func TestNestedDictionaries(t *testing.T) {
 	}
 }
 
+// TestManyCategories joins blocks of lists whose dictionaries together have more values than their codes.
+func TestManyCategories(t *testing.T) {
+	typ := arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String})
+	var blocks [][]byte
+	var schema []byte
+	for k := range 2 {
+		var words []string
+		for i := range 100 {
+			words = append(words, fmt.Sprintf("%q", fmt.Sprint(100*k+i)))
+		}
+		content, head := stream(t, typ, "[["+strings.Join(words, ",")+"], []]")
+		blocks, schema = append(blocks, content), head
+	}
+	b := build(t, `{"name": "c", "kind": "list", "serializer": "arrow", "item": {"kind": "string"}}`, tabletest.AllLive(4))
+	b.Batches("_cols/c", arrowLayer(schema), []int{4}, [][][]byte{blocks})
+	c, err := b.open().Column(t.Context(), "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Column(t.Context(), c, 0, 4, checked(t)); !errors.Is(err, ndarray.ErrTooLarge) {
+		t.Errorf("more categories than codes: %v", err)
+	}
+	for _, start := range []int64{0, 2, 4} {
+		a, err := Column(t.Context(), c, start, min(start+2, 4), checked(t))
+		if err != nil || a.Len() != int(min(start+2, 4)-start) {
+			t.Fatalf("rows from %d: %v, %v", start, a, err)
+		}
+		a.Release()
+	}
+	if a, err := Column(t.Context(), c, 5, 5, nil); !errors.Is(err, ndarray.ErrBounds) {
+		t.Errorf("no rows after the last one: %v, %v", a, err)
+	}
+}
+
 // TestNoStreams reads no rows of columns of all types of Arrow, among them dictionaries without a builder.
 func TestNoStreams(t *testing.T) {
 	ctx, i8 := context.Background(), arrow.PrimitiveTypes.Int8
