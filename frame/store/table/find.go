@@ -34,8 +34,9 @@ const (
 // "us", pass t.UnixMicro(). Booleans are compared with the integers 0 and 1. Dictionaries are compared with strings, or
 // with integers as codes.
 //
-// The error wraps ErrType for another type and for a column of kind ndarray, frame.ErrParam for another op, or is an
-// error of Read.
+// The error wraps ErrType for another type and for a column of kind ndarray, frame.ErrParam for another op, ErrTooLarge
+// if a single value or the numbers of the rows take more memory than the stored bytes of the column or
+// OpenOptions.MaxBytes allow, or is an error of reading.
 //
 // If the table has a summary of the column, with the smallest and the largest value of each segment of rows, Find reads
 // only the segments that may hold such values. It ignores a summary that is stale.
