@@ -3,8 +3,9 @@
 //	parquet trips.b2z trips.parquet
 //	parquet trips.b2z trips.parquet fare tip
 //
-// With names, it writes only these columns. It does not replace a file. It holds 65,536 rows at a time. Columns that
-// are computed on each read are left out, and a column that is stale is an error: name the others.
+// With names, it writes only these columns. It does not replace a file, unless one appears while it runs. It holds
+// 65,536 rows at a time. Columns that are computed on each read are left out, and a column that is stale is an error:
+// name the others.
 package main
 
 import (
@@ -38,7 +39,7 @@ func main() {
 }
 
 // convert writes columns of the table at a path to a new file, or all columns if there are no names. The file has a
-// temporary name until it is complete. After an error it is removed.
+// temporary name until it is complete. After an error it is removed. It replaces a file that appears during the call.
 func convert(ctx context.Context, from, to string, columns []string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return fmt.Errorf("%s already exists", to)
