@@ -129,7 +129,7 @@ func (u lockUser) Closed() error {
 }
 
 // Follow implements storage.User.
-func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
+func (u lockUser) Follow(edit, counted bool, epoch uint64) (changed bool, err error) {
 	now := u.f.snap.Load()
 	if now == nil && edit {
 		return false, nil // a new frame
@@ -137,7 +137,7 @@ func (u lockUser) Follow(edit bool, epoch uint64) (changed bool, err error) {
 	if now == nil {
 		return false, u.f.errClosed()
 	}
-	s, err := u.f.reload(context.Background(), now, edit) // files with a lock file take no context
+	s, err := u.f.reload(context.Background(), now, edit, counted) // files with a lock file take no context
 	if err != nil || s == now {
 		return false, err
 	}
@@ -198,6 +198,10 @@ func (f *Frame) endBatch() {
 // Readers of the previous state continue with it. If another process has overwritten bytes of that state, they get
 // wrong data or ErrChanged, unless both processes use OpenOptions.Locking.
 //
+// Without Locking, Refresh compares only header, index and trailer. It returns false if these have the same bytes as
+// before, although chunks have changed. Later reads get the stored bytes, also with OpenOptions.Cache. With Locking, it
+// returns true if another process has taken the lock for editing since the last read, even if that changed nothing.
+//
 // Refresh waits for an open batch of this Frame. Without Locking, a Refresh during another process's edit in place may
 // fail, for example with ErrCorrupt. The Frame then keeps its state, and a later Refresh succeeds. Errors are those of
 // Open, and ErrChanged if another frame has replaced this one: one of the other kind or of another type, or with
@@ -232,7 +236,7 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 		return now != nil && now != old, nil
 	}
 	for try := 1; ; try++ {
-		s, err := f.reload(ctx, old, false)
+		s, err := f.reload(ctx, old, false, false)
 		if err == nil {
 			f.publish(old, s)
 			return s != old, nil
@@ -260,8 +264,9 @@ func pause(ctx context.Context) error {
 }
 
 // reload returns the stored state, which the store adopts, or now if that is stored. edit reports whether the frame may
-// be written: no other process uses it.
-func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapshot, err error) {
+// be written: no other process uses it. counted reports whether another process has had the lock for editing. The
+// stored state then counts as another one: chunks may have changed although header, index and trailer are the same.
+func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (s *snapshot, err error) {
 	r, err := f.store.reopen(ctx, f.writable)
 	if err != nil && (f.fixed && !r.same || errors.Is(err, errOtherKind)) {
 		// In the other directory is no layout, or the other frame is of the other kind.
@@ -272,7 +277,10 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit bool) (s *snapsh
 	}
 	adopted := false
 	defer func() { r.close(adopted) }()
-	if r.same && unchanged(ctx, r.src, now) {
+	if r.same && !counted && unchanged(ctx, r.src, now) {
+		if f.lock == nil {
+			f.store.forget()
+		}
 		return now, nil
 	}
 	if f.fixed || f.lock != nil && r.root != nil && !r.same {

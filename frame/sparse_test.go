@@ -273,6 +273,106 @@ func TestRefreshEdits(t *testing.T) {
 	}
 }
 
+// TestRefreshKeepsReaders refreshes, without a change, while a reader has an older state. Later edits must not
+// overwrite that state.
+func TestRefreshKeepsReaders(t *testing.T) {
+	f, err := Create(t.Context(), filepath.Join(t.TempDir(), "x.b2frame"), &CreateOptions{ChunkSize: 40, NoSync: true})
+	must(t, err)
+	defer f.Close()
+	must(t, f.Append(t.Context(), stamped(1, 10)))
+	v, err := f.Engine().View(t.Context())
+	must(t, err)
+	for i := range 10 {
+		must(t, one(f).Update(0, stamped(2+i, 10)))
+		changed, err := f.Refresh(t.Context())
+		must(t, err)
+		if changed {
+			t.Error("changed")
+		}
+		dst := make([]byte, 40)
+		if err := v.Decode(t.Context(), &rangePlan{s: viewed(v), dst: dst}, 1000, 0); err != nil || !bytes.Equal(dst, stamped(1, 10)) {
+			t.Fatal(i, err, dst)
+		}
+	}
+	v.Release()
+	_, err = f.Refresh(t.Context())
+	must(t, err)
+	before := f.Info().FrameLen
+	for i := range 10 {
+		must(t, one(f).Update(0, stamped(2+i, 10)))
+	}
+	if n := f.Info().FrameLen; n > before {
+		t.Errorf("%d bytes, had %d: no dead bytes are reused", n, before)
+	}
+}
+
+// TestRefreshLongerChunk lets another handle make the last chunk so much longer that index and trailer, which followed
+// dead bytes, now follow the chunk. An edit must not overwrite the end of the chunk.
+func TestRefreshLongerChunk(t *testing.T) {
+	for _, reading := range []bool{false, true} { // an older state
+		name := filepath.Join(t.TempDir(), "x.b2frame")
+		rng := rand.New(rand.NewPCG(1, 35))
+		noise := func(n int) []byte { // n bytes remain when it is compressed
+			p := make([]byte, 8000)
+			for i := range n {
+				p[i] = byte(rng.Uint32())
+			}
+			return p
+		}
+		params := chunk.Params{Codec: codec.LZ4, TypeSize: 1, BlockSize: 8000}
+		f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), noise(1000)) },
+			&CreateOptions{Params: params, ChunkSize: 8000, NoSync: true})
+		must(t, err)
+		must(t, one(f).SetVLMeta("x", []byte{1}))
+		must(t, one(f).SetVLMeta("x", []byte{1}))
+		must(t, f.Close())
+		f, err = Edit(t.Context(), name, &OpenOptions{NoSync: true})
+		must(t, err)
+		v, err := f.Engine().View(t.Context())
+		must(t, err)
+		if !reading {
+			v.Release()
+		}
+		for f.snap.Load().tail().Off == f.snap.Load().area {
+			must(t, one(f).SetVLMeta("x", []byte{1}))
+		}
+
+		last := noise(0)
+		for n := 1000; ; n++ {
+			if n == 1400 {
+				t.Fatal("no chunk ends where the dead bytes end")
+			}
+			last = noise(n)
+			for _, edit := range []func(e singleEdit) error{
+				func(e singleEdit) error { return e.Update(0, noise(6000)) },
+				func(e singleEdit) error { return e.Update(0, last) },
+				func(e singleEdit) error { return e.SetVLMeta("x", []byte{1}) },
+			} {
+				g, err := Edit(t.Context(), name, &OpenOptions{NoSync: true})
+				must(t, err)
+				must(t, edit(one(g)))
+				must(t, g.Close())
+			}
+			if same, err := f.snap.Load().stored(); same && err == nil {
+				break
+			}
+		}
+		if changed, err := f.Refresh(t.Context()); changed || err != nil {
+			t.Error(changed, err)
+		}
+		for range 3 {
+			must(t, one(f).SetVLMeta("x", []byte{2}))
+			if !bytes.Equal(content(t, f), last) {
+				t.Fatal("an edit has overwritten the chunk; an older state is read:", reading)
+			}
+		}
+		if reading {
+			v.Release()
+		}
+		must(t, f.Close())
+	}
+}
+
 // TestRefreshReplaced replaces the files of a frame. A frame with a lock file notices it, too, although the programs
 // that do that do not use the lock.
 func TestRefreshReplaced(t *testing.T) {

@@ -69,8 +69,9 @@ type User interface {
 	// Closed returns an error if the frame is closed.
 	Closed() error
 	// Follow makes the stored state the current one, and reports whether it differs from the previous one. A new state
-	// has this epoch. edit reports whether the lock is held for editing.
-	Follow(edit bool, epoch uint64) (changed bool, err error)
+	// has this epoch. edit reports whether the lock is held for editing, and counted whether another process has taken
+	// it for editing since.
+	Follow(edit, counted bool, epoch uint64) (changed bool, err error)
 	// Stored reports whether the current state is the stored one. It returns an error if another file or directory has
 	// the name of the frame, as edits would be lost.
 	Stored() (current bool, err error)
@@ -227,7 +228,7 @@ func (l *Lock) shareNew(u User) (bool, error) {
 			return false, err
 		}
 		if seq, err = l.count(); err == nil {
-			err = l.follow(u, seq, false)
+			err = l.follow(u, seq, false, true)
 		}
 	}
 	if err != nil && l.readers == 0 {
@@ -263,7 +264,7 @@ func (l *Lock) Refresh(ctx context.Context, u User) error {
 	defer l.Unshare()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.follow(u, l.seq, false)
+	return l.follow(u, l.seq, false, false)
 }
 
 // errorOf returns an error of the lock, or the error of a closed frame, whose lock file is closed, too. It returns nil
@@ -281,8 +282,8 @@ func (l *Lock) errorOf(u User, err error) error {
 }
 
 // follow makes the stored state, whose counter is seq, the current one. The lock of the operating system is held.
-func (l *Lock) follow(u User, seq uint64, edit bool) error {
-	changed, err := u.Follow(edit, l.epoch+1)
+func (l *Lock) follow(u User, seq uint64, edit, counted bool) error {
+	changed, err := u.Follow(edit, counted, l.epoch+1)
 	if err != nil {
 		return err
 	}
@@ -318,8 +319,8 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 		return err
 	}
 	seq, err := l.count()
-	current := false
-	if err == nil && seq == l.seq {
+	counted, current := seq != l.seq, false
+	if err == nil && !counted {
 		current, err = u.Stored() // who uses another lock file has not changed the counter
 	}
 	if err != nil {
@@ -332,7 +333,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 		l.seq++
 		return nil
 	}
-	return l.follow(u, seq+1, true)
+	return l.follow(u, seq+1, true, counted)
 }
 
 // EndEdit undoes Edit, even if that failed.
