@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -208,6 +210,67 @@ func TestGuardErrors(t *testing.T) {
 	if failures < 8*7 {
 		t.Errorf("%d failures", failures)
 	}
+}
+
+// TestTornNoSync opens a frame when another process, which does not sync, has written half of a long header.
+func TestTornNoSync(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x.b2frame")
+	sys := &tornSystem{System: storage.OS()}
+	content := func(n byte) []byte { return bytes.Repeat([]byte{n}, 600) }
+	layers := []meta.Layer{{Name: "a", Content: content(1)}, {Name: "b", Content: content(1)}}
+	f, err := Create(t.Context(), name, &CreateOptions{ChunkSize: 40, Meta: layers, NoSync: true})
+	must(t, err)
+	must(t, f.Append(t.Context(), stamped(1, 10)))
+	must(t, f.Close())
+	f, err = Edit(t.Context(), name, &OpenOptions{NoSync: true, sys: sys})
+	must(t, err)
+	defer f.Close()
+	b, err := f.Begin(t.Context())
+	must(t, err)
+	must(t, errors.Join(b.SetMeta("a", content(2)), b.SetMeta("b", content(2))))
+	opened := 0
+	sys.half = func() {
+		opened++
+		g, err := Open(t.Context(), name, nil)
+		must(t, err)
+		defer g.Close()
+		if m := g.Meta(); m[0].Content[0] != m[1].Content[0] {
+			t.Errorf("metalayers of two commits: %d and %d", m[0].Content[0], m[1].Content[0])
+		}
+	}
+	must(t, b.Commit())
+	if opened != 1 {
+		t.Errorf("%d headers were written", opened)
+	}
+}
+
+// tornSystem calls half when a half of a header is written.
+type tornSystem struct {
+	storage.System
+	half func()
+}
+
+func (s *tornSystem) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	f, err := s.System.Open(name, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	return tornFile{f, s}, nil
+}
+
+type tornFile struct {
+	storage.File
+	sys *tornSystem
+}
+
+func (f tornFile) WriteAt(p []byte, off int64) (int, error) {
+	if off == 0 {
+		if _, err := f.File.WriteAt(p[:len(p)/2], 0); err != nil {
+			return 0, err
+		}
+		f.sys.half()
+	}
+	return f.File.WriteAt(p, off)
 }
 
 // TestGuardForeign opens frames with a guard that is broken, of another header, or at another place: it must not count.

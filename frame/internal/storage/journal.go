@@ -86,14 +86,17 @@ func (e EarlyError) Unwrap() error { return e.error }
 // the journal cannot be removed: the stored frame is valid, but must not be edited while the journal exists. After an
 // EarlyError, the old header is stored.
 func (s *Segment) ReplaceHeader(head []byte) (left, err error) {
-	if s.NoSync || s.Aligned && len(head) <= sector {
+	// Without syncs, only a process that is killed counts, and one that opens the frame during the write. A short
+	// header that is not at the start of a sector is then rarely torn.
+	aligned := s.Aligned || s.NoSync
+	if aligned && len(head) <= sector {
 		return nil, s.Write(head, 0)
 	}
 	was, err := ReadAll(s.Bytes, 0, int64(len(head)))
 	if err != nil {
 		return nil, EarlyError{err}
 	}
-	if !crosses(was, head, s.Aligned) {
+	if !crosses(was, head, aligned) {
 		return nil, s.Write(head, 0)
 	}
 	// 1. Write and sync the journal.
