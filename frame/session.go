@@ -241,7 +241,7 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 			f.publish(old, s)
 			return s != old, nil
 		}
-		if try == maxTries || !errors.Is(err, ErrCorrupt) {
+		if try == maxTries || !isFault(err) {
 			return false, f.orClosed(err)
 		}
 		if err := pause(ctx); err != nil {

@@ -466,6 +466,37 @@ func TestRefreshTorn(t *testing.T) {
 	verify(t, g)
 }
 
+// halfWritten is a storage in which another process is writing the header while the next n reads look at it.
+type halfWritten struct {
+	Memory
+	n int
+}
+
+func (s *halfWritten) ReadAt(p []byte, off int64) (int, error) {
+	n, err := s.Memory.ReadAt(p, off)
+	if off == 0 && s.n > 0 {
+		s.n--
+		clear(p[:min(n, 40)])
+	}
+	return n, err
+}
+
+// TestRefreshRetries refreshes while another process writes the header, which then has no magic.
+func TestRefreshRetries(t *testing.T) {
+	st := &halfWritten{}
+	f, err := Create(t.Context(), "", &CreateOptions{Storage: st, ChunkSize: 40})
+	must(t, err)
+	defer f.Close()
+	must(t, f.Append(t.Context(), stamped(1, 10)))
+	st.n = 6
+	if _, err := f.Refresh(t.Context()); err != nil || f.NumChunks() != 1 {
+		t.Error(err)
+	}
+	if st.n > 0 {
+		t.Errorf("%d reads are missing", st.n)
+	}
+}
+
 func BenchmarkRefresh(b *testing.B) {
 	for _, chunks := range []int{10, 10000} {
 		for _, locking := range []bool{false, true} {
