@@ -73,7 +73,7 @@ func (v *view) MetaLayer(name string) ([]byte, bool) {
 	return v.meta[i].Content, true
 }
 
-func (v *view) Meta() []meta.Layer { return (*snapshot)(v).metaCopies() }
+func (v *view) Meta() []meta.Layer { return copyLayers(v.meta) }
 
 func (v *view) Info() engine.Info { return engine.Info((*snapshot)(v).info()) }
 

@@ -243,13 +243,13 @@ func (f *Frame) Meta() []meta.Layer {
 	if s == nil {
 		return nil
 	}
-	return s.metaCopies()
+	return copyLayers(s.meta)
 }
 
-// metaCopies returns copies of the metalayers.
-func (s *snapshot) metaCopies() []meta.Layer {
-	out := make([]meta.Layer, len(s.meta))
-	for i, l := range s.meta {
+// copyLayers returns copies of metalayers.
+func copyLayers(layers []meta.Layer) []meta.Layer {
+	out := make([]meta.Layer, len(layers))
+	for i, l := range layers {
 		out[i] = meta.Layer{Name: l.Name, Content: slices.Clone(l.Content)}
 	}
 	return out

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -14,7 +15,7 @@ import (
 
 // CreateOptions are the settings for creating a frame. A nil *CreateOptions and zero fields are the defaults. Overwrite
 // and NoSync have no effect on a frame in memory. No other field is ignored: if a field that is set does not apply to
-// the call, the call returns ErrParam. The frame retains the slices and functions.
+// the call, the call returns ErrParam. The frame copies the slices.
 type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
 	Goal      chunk.Goal   // chooses codec and filters of new chunks by their data; 0 = those of Params. See chunk.Goal
@@ -58,7 +59,7 @@ type CreateOptions struct {
 
 // OpenOptions are the settings for opening a frame. A nil *OpenOptions and zero fields are the defaults. No field
 // except Mmap is ignored: if a field that is set does not apply to the call, the call returns ErrParam. The frame
-// retains the slices and functions.
+// copies the slices.
 //
 // Symbolic links in the name of a frame are followed. Inside the directory of a sparse frame, a link is followed only
 // for reading, and only to a file in the same directory. New files are never written through links: a file or link of
@@ -193,7 +194,7 @@ func (o *OpenOptions) settings(mode openMode) (engine.Options, storage.System, e
 		Concurrency: o.Concurrency, Cache: o.Cache, Mmap: o.Mmap, Locking: o.Locking, NoSync: o.NoSync,
 		Verify: o.Verify || o.RequireChecksums, RequireChecksums: o.RequireChecksums,
 		MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,
-		Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Codecs: slices.Clone(o.Codecs), UserFilters: slices.Clone(o.UserFilters), Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}, systemOr(o.sys), err
 }
 
@@ -220,9 +221,9 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		err = checkLocking(o.Locking)
 	}
 	return engine.Options{
-		Params: o.Params, Goal: o.Goal, ChunkSize: o.ChunkSize, Meta: o.Meta, VLMeta: o.VLMeta, Checksums: o.Checksums, BlockTable: o.BlockTable,
+		Params: o.Params, Goal: o.Goal, ChunkSize: o.ChunkSize, Meta: copyLayers(o.Meta), VLMeta: o.VLMeta, Checksums: o.Checksums, BlockTable: o.BlockTable,
 		Sparse: o.Sparse, Overwrite: o.Overwrite, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
-		Codecs: o.Codecs, UserFilters: o.UserFilters, Prefilter: o.Prefilter, Postfilter: o.Postfilter,
+		Codecs: slices.Clone(o.Codecs), UserFilters: slices.Clone(o.UserFilters), Prefilter: o.Prefilter, Postfilter: o.Postfilter,
 	}, systemOr(o.sys), err
 }
 

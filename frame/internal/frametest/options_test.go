@@ -155,6 +155,77 @@ func TestCreateOptions(t *testing.T) {
 	}
 }
 
+// xorFilter changes all bytes.
+type xorFilter byte
+
+func (xorFilter) Code() uint8 { return 200 }
+
+func (x xorFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
+	for i, b := range src {
+		dst[i] = b ^ byte(x)
+	}
+	return nil
+}
+
+func (x xorFilter) Backward(dst, src []byte, b chunk.BlockInfo) error { return x.Forward(dst, src, b) }
+
+// otherCodec is a codec that no chunk has.
+type otherCodec struct{ codec.Codec }
+
+func (otherCodec) ID() codec.ID { return codec.FromCode(200) }
+
+// TestOptionsChanged changes the slices in the options of a frame, which keeps what they had before.
+func TestOptionsChanged(t *testing.T) {
+	ctx := t.Context()
+	dir := t.TempDir()
+	for way, create := range map[string]func(name string, o *frame.CreateOptions) (change func() error, err error){
+		"Create": func(name string, o *frame.CreateOptions) (func() error, error) {
+			f, err := frame.Create(ctx, name, o)
+			return func() error { return errors.Join(f.Append(ctx, small(1)), f.Close()) }, err
+		},
+		"CreateRegions": func(name string, o *frame.CreateOptions) (func() error, error) {
+			o.ChunkSize = len(small(1))
+			r, err := frame.CreateRegions(ctx, name, int64(o.ChunkSize), o)
+			return func() error { return errors.Join(r.Write(ctx, 0, small(1)), r.Finish(ctx), r.Close()) }, err
+		},
+	} {
+		name := filepath.Join(dir, way)
+		layers := []meta.Layer{{Name: "a", Content: []byte{1}}, {Name: "b", Content: []byte{2}}}
+		use, err := create(name, &frame.CreateOptions{Meta: layers, Checksums: true})
+		must(t, err)
+		layers[0].Content[0], layers[1].Content = 9, []byte{9}
+		must(t, use())
+		f, err := frame.Open(ctx, name, &frame.OpenOptions{Verify: true})
+		if err != nil {
+			t.Errorf("%s: %v", way, err)
+			continue
+		}
+		if m := f.Meta(); m[0].Content[0] != 1 || m[1].Content[0] != 2 {
+			t.Errorf("%s: metalayers %v", way, m)
+		}
+		must(t, f.Close())
+	}
+	filters, codecs := []chunk.UserFilter{xorFilter(1)}, []codec.Codec{otherCodec{}}
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, small(1)) }, &frame.CreateOptions{
+		UserFilters: filters, Codecs: codecs,
+		Params: chunk.Params{Filters: []chunk.Filter{chunk.Filter(filters[0].Code())}},
+	})
+	must(t, err)
+	file, err := appendTo(f, nil)
+	must(t, err)
+	g, err := frame.OpenBytes(file, &frame.OpenOptions{UserFilters: filters, Codecs: codecs})
+	must(t, err)
+	filters[0], codecs[0] = xorFilter(2), nil
+	for way, f := range map[string]*frame.Frame{"CreateFunc": f, "OpenBytes": g} {
+		c, err := frame.Copy(ctx, "", f, nil)
+		if err != nil {
+			t.Errorf("%s and Copy: %v", way, err)
+		} else if b := content(t, c); !bytes.Equal(b, small(1)) {
+			t.Errorf("%s and Copy: %v", way, b)
+		}
+	}
+}
+
 // TestCreateStorage creates frames in a Storage, which has none or other content.
 func TestCreateStorage(t *testing.T) {
 	ctx := context.Background()
