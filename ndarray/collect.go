@@ -33,6 +33,8 @@ var defaultBounds = bounds{slab: 16 << 20, most: 256 << 20}
 // larger. If it has more than 256 MiB, which happens if chunks are short along the last axes of a large array,
 // FromReader first writes the items to a temporary compressed file beside the array, or to memory if the array is in
 // memory. See Create.
+//
+// FromReader returns the error of ctx before the next Read of src, but cannot interrupt a Read that waits.
 func FromReader(ctx context.Context, name string, shape []int64, dtype string, src io.Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, err := newGivenLayout(ctx, name, shape, dtype, o)
@@ -46,6 +48,7 @@ func FromReader(ctx context.Context, name string, shape []int64, dtype string, s
 // and then at most as many as have arrived, because src may be much shorter than its header states.
 func readFrom(src io.Reader, piece int) func(f *collector) error {
 	return func(f *collector) error {
+		src := task.Reader(f.ctx, src)
 		for f.more() {
 			for n := 0; n < f.size; {
 				f.grow(n + min(f.size-n, max(piece, n, cap(f.buf)-n)))
@@ -64,7 +67,7 @@ func readFrom(src io.Reader, piece int) func(f *collector) error {
 
 // FromSeq creates an array from the items of seq, in C order. It takes exactly as many items as the array has. It
 // returns ErrShape if seq ends early, and ErrType for strings without a length: set CreateOptions.DType, such as <U20.
-// It uses memory like FromReader. See Create.
+// It uses memory like FromReader. It checks ctx every few hundred items. See Create.
 func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Seq[T], o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, e, err := newTypedLayout[T](ctx, name, shape, o)
@@ -85,6 +88,9 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 				continue
 			}
 			if err := e.encode(f.buf[n:n+len(values)*size], values, taken-len(values)); err != nil {
+				return err
+			}
+			if err := f.ctx.Err(); err != nil {
 				return err
 			}
 			n += len(values) * size

@@ -209,6 +209,22 @@ func TestMakeErrors(t *testing.T) {
 		"cancelled reader": {context.Canceled, func() (*Array, error) {
 			return FromReader(dead, name, shape, "<i4", bytes.NewReader(make([]byte, 8000)), o)
 		}},
+		"cancelled during a reader": {context.Canceled, func() (*Array, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			return FromReader(ctx, name, shape, "<i4", io.MultiReader(bytes.NewReader(make([]byte, 99)), &idleReader{t: t, cancel: cancel}), o)
+		}},
+		"cancelled during a sequence": {context.Canceled, func() (*Array, error) {
+			ctx, cancel := context.WithCancel(ctx)
+			n := 0
+			a, err := FromSeq(ctx, name, shape, func(yield func(int32) bool) {
+				for cancel(); yield(1); n++ {
+				}
+			}, nil)
+			if n > 500 {
+				t.Errorf("FromSeq has taken %d items after its context was done", n)
+			}
+			return a, err
+		}},
 		"dtype":   {ErrType, func() (*Array, error) { return FromReader(ctx, name, shape, "x9", nil, o) }},
 		"strings": {ErrType, func() (*Array, error) { return FromSeq(ctx, name, shape, slices.Values([]string{"a"}), nil) }},
 		"strings of a func": {ErrType, func() (*Array, error) {
@@ -253,6 +269,22 @@ func o1() *CreateOptions { return &CreateOptions{Chunks: []int64{10}, Blocks: []
 type badReader struct{ err error }
 
 func (f badReader) Read([]byte) (int, error) { return 0, f.err }
+
+// idleReader returns no bytes, and cancels a context.
+type idleReader struct {
+	t      *testing.T
+	cancel func()
+	n      int
+}
+
+func (r *idleReader) Read([]byte) (int, error) {
+	r.cancel()
+	if r.n++; r.n > 10 {
+		r.t.Error("read after the context was done")
+		return 0, io.EOF
+	}
+	return 0, nil
+}
 
 // TestOneCommit checks that new frames have no dead bytes, which several commits would leave.
 func TestOneCommit(t *testing.T) {

@@ -3,6 +3,7 @@ package task
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"runtime/debug"
 )
@@ -92,6 +93,21 @@ func Context(ctx context.Context) context.Context {
 		return context.Background()
 	}
 	return ctx
+}
+
+// Reader returns a reader of r that returns the error of ctx when ctx is done. It does not interrupt a Read of r.
+func Reader(ctx context.Context, r io.Reader) io.Reader { return reader{ctx, r} }
+
+type reader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (r reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return r.r.Read(p)
 }
 
 // maxWorkers is the largest number of goroutines for one call. It may exceed the number of CPUs, for storage with long

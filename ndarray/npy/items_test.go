@@ -121,6 +121,45 @@ func TestReadNames(t *testing.T) {
 	}
 }
 
+// cancelReader cancels a context after n bytes, of which it returns one at a time. Then it returns no bytes.
+type cancelReader struct {
+	t      *testing.T
+	b      []byte
+	n      int
+	cancel func()
+}
+
+func (r *cancelReader) Read(p []byte) (int, error) {
+	if r.n--; r.n >= 0 {
+		n := copy(p[:min(len(p), 1)], r.b)
+		r.b = r.b[n:]
+		return n, nil
+	}
+	r.cancel()
+	if r.n < -10 {
+		r.t.Error("read after the context was done")
+		return 0, io.EOF
+	}
+	return 0, nil
+}
+
+// TestReadCancel cancels Read in the header and in the items.
+func TestReadCancel(t *testing.T) {
+	for _, fortran := range []bool{false, true} {
+		file, err := Header{DType: meta.Of('u', 1), Shape: []int64{2, 3}, Fortran: fortran}.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{0, 3, 9, 50, len(file), len(file) + 4} {
+			ctx, cancel := context.WithCancel(t.Context())
+			_, err := Read(ctx, "", &cancelReader{t, append(file, "abcdef"...), n, cancel}, nil)
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("Fortran order %v, after %d of %d bytes: %v", fortran, n, len(file)+6, err)
+			}
+		}
+	}
+}
+
 // TestNPYHeaderErrors checks that errors of .npy headers wrap errors of this package.
 func TestNPYHeaderErrors(t *testing.T) {
 	if _, err := (Header{DType: meta.DType{Kind: 'O', Size: 8}}).Append(nil); !errors.Is(err, ndarray.ErrType) {

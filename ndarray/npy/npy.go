@@ -17,6 +17,7 @@ import (
 
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/paths"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -26,7 +27,7 @@ import (
 // the array is in memory. The error wraps ErrFormat or ErrType of package ndarray, or ErrShape if items are missing, or
 // is an error of ndarray.FromReader.
 func Read(ctx context.Context, name string, r io.Reader, o *ndarray.CreateOptions) (*ndarray.Array, error) {
-	h, err := ReadHeader(r)
+	h, err := ReadHeader(task.Reader(task.Context(ctx), r))
 	if err != nil {
 		return nil, err
 	}
