@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -435,10 +436,7 @@ type counter struct {
 }
 
 func (c *counter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
+	n, err := errs.Write(c.w, p)
 	c.n += int64(n)
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
 	return n, err
 }

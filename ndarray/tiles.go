@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
@@ -253,7 +254,8 @@ func checkBox(r Reader, items int64, size int) (int, error) {
 // ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It reads pieces of 16
 // MiB or of a row of blocks, and reads the next piece while it writes one. A selection with index arrays is read in one
 // piece. Even a small file may have any number of items: look at SelectionShape first if the file is not yours. The
-// error is an error of ReadBytes or of w, and wraps ErrShape for a selection with more than 16 axes.
+// error is an error of ReadBytes or of w, or io.ErrShortWrite if w writes less without an error. It wraps ErrShape for
+// a selection with more than 16 axes.
 func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	return writeItems(ctx, w, r, sel, defaultBounds)
@@ -272,7 +274,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		}
 		buf := make([]byte, n)
 		if err = r.ReadBytes(ctx, buf, sel...); err == nil {
-			_, err = dst.Write(buf)
+			_, err = errs.Write(dst, buf)
 		}
 		return err
 	}
@@ -290,7 +292,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		if err != nil {
 			return err
 		}
-		if _, err := dst.Write(t.Items); err != nil {
+		if _, err := errs.Write(dst, t.Items); err != nil {
 			return err
 		}
 	}

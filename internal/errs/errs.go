@@ -4,8 +4,10 @@
 package errs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 
@@ -71,6 +73,18 @@ func NoDirectory(name string, err error) error {
 		return err
 	}
 	return Kind(fmt.Sprintf("directory %s does not exist", paths.Dir(name)), err)
+}
+
+// Write writes p to w. It returns an error if w writes less than p without one, or an impossible number of bytes.
+func Write(w io.Writer, p []byte) (int, error) {
+	n, err := w.Write(p)
+	switch {
+	case n < 0 || n > len(p):
+		return 0, cmp.Or(err, fmt.Errorf("Write of a %T returns %d for %d bytes", w, n, len(p)))
+	case n < len(p):
+		return n, cmp.Or(err, io.ErrShortWrite)
+	}
+	return n, err
 }
 
 // SeeURL adds advice to the error of opening a file: the package for URLs if the name is a URL, or that the name is

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -156,6 +157,49 @@ func TestReadCancel(t *testing.T) {
 			if !errors.Is(err, context.Canceled) {
 				t.Errorf("Fortran order %v, after %d of %d bytes: %v", fortran, n, len(file)+6, err)
 			}
+		}
+	}
+}
+
+// badWriter returns a wrong number of bytes, and no error.
+type badWriter func(n int) int
+
+func (w badWriter) Write(p []byte) (int, error) { return w(len(p)), nil }
+
+// TestBadWriter writes to writers that break the rules of io.Writer.
+func TestBadWriter(t *testing.T) {
+	ctx := t.Context()
+	a, err := ndarray.Zeros(ctx, "", []int64{10, 10}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := ndarray.Pick(3, 1)
+	for what, write := range map[string]func(w io.Writer) error{
+		"npy.Write":             func(w io.Writer) error { return Write(ctx, w, a) },
+		"ToWriter":              func(w io.Writer) error { return ndarray.ToWriter(ctx, w, a) },
+		"ToWriter, index array": func(w io.Writer) error { return ndarray.ToWriter(ctx, w, a, list) },
+		"Save": func(w io.Writer) error {
+			n, err := a.Save(ctx, w)
+			if n < 0 || n > a.Frame().Info().FrameLen {
+				t.Errorf("Save has written %d bytes", n)
+			}
+			return err
+		},
+	} {
+		for n, wrong := range map[string]badWriter{
+			"none":     func(int) int { return 0 },
+			"too few":  func(n int) int { return n - 1 },
+			"too many": func(n int) int { return n + 1 },
+			"negative": func(int) int { return -1 },
+		} {
+			err := write(wrong)
+			short := n == "none" || n == "too few"
+			if err == nil || errors.Is(err, io.ErrShortWrite) != short {
+				t.Errorf("%s, %s: %v", what, n, err)
+			}
+		}
+		if err := write(badWriter(func(n int) int { return n })); err != nil {
+			t.Errorf("%s: %v", what, err)
 		}
 	}
 }

@@ -161,7 +161,7 @@ func Write(ctx context.Context, w io.Writer, r ndarray.Reader, sel ...ndarray.In
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(h); err != nil {
+	if _, err := errs.Write(w, h); err != nil {
 		return err
 	}
 	return ndarray.ToWriter(ctx, w, v, sel...)
