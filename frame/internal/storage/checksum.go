@@ -37,7 +37,10 @@ func (c *ChecksumReader) ReadAt(p []byte, off int64) (n int, err error) {
 		part := p[n:]
 		part = part[:min(most, len(part))]
 		var k int
-		k, err = c.r.ReadAt(part, off+int64(n))
+		if k, err = c.r.ReadAt(part, off+int64(n)); k < 0 || k > len(part) { // against the rules of io.ReaderAt
+			c.next = -1
+			return k, err
+		}
 		c.sum = crc32c.Update(c.sum, part[:k])
 		n += k
 		full = k == len(part)
