@@ -25,11 +25,11 @@ import (
 // an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
 // name, unless a file replaces a file. The new file or directory gets the permissions of the old one, and its owner and
 // group as after [Frame.Compact]. A file in place of a directory gets the permissions of the index file, but none for
-// users who could not enter the directory. Without o.Overwrite, Create returns fs.ErrExist for an existing name. Of
-// several calls at the same time one succeeds, if the file system has hard links. ctx bounds waiting for a lock file;
-// the frame does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers,
-// ErrChanged if another process has overwritten the new directory at once, and those of ctx, of the Storage and of the
-// operating system.
+// users who could not enter the directory. Create returns fs.ErrExist for an existing name without o.Overwrite, and for
+// a directory with other files than those of a frame. Of several calls at the same time one succeeds, if the file
+// system has hard links. ctx bounds waiting for a lock file; the frame does not retain it. Other errors are ErrParam,
+// errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has overwritten the new directory at
+// once, and those of ctx, of the Storage and of the operating system.
 //
 // The name may begin with "file://". That of a file must not end in a separator, and its last element must not be "."
 // or "..": the error is then ErrParam. A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with
@@ -221,12 +221,21 @@ func (f *Frame) checkFree() error {
 	return nil
 }
 
-// checkReplace returns an error unless the directory with the name of a new frame is a frame, which may be replaced.
+// checkReplace returns an error unless the directory with the name of a new frame is a frame without other files, which
+// may be replaced.
 func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
+	what := "that is no frame"
 	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
 		var is fs.FileInfo
 		if is, err = f.sys.Lstat(paths.Join(f.path, name)); err == nil && is.Mode().IsRegular() {
-			return nil
+			var other string
+			if other, err = f.otherFile(); err == nil && other == "" {
+				return nil
+			}
+			if other != "" {
+				what = fmt.Sprintf("with %s, which is no part of the frame", other)
+			}
+			break
 		}
 	}
 	if now, e := f.sys.Lstat(f.path); e != nil || !f.sys.Same(dir, now) {
@@ -235,7 +244,37 @@ func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return f.wrap("directory", -1, fmt.Errorf("will not replace a directory that is no frame: %w", errs.ErrExist))
+	return f.wrap("directory", -1, fmt.Errorf("will not replace a directory %s: %w", what, errs.ErrExist))
+}
+
+// otherFile returns the name of a file or directory that is no part of the frame in the directory with the name of f,
+// or "" if there is none.
+func (f *Frame) otherFile() (string, error) {
+	r, err := f.sys.OpenRoot(f.path)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	files, err := r.ReadDir(".")
+	for _, x := range files {
+		name := x.Name()
+		if !x.IsDir() && isPart(name) {
+			continue
+		}
+		if !x.IsDir() || name != tempDir && name != finishDir {
+			return name, nil
+		}
+		inside, err := r.ReadDir(name)
+		for _, y := range inside {
+			if y.IsDir() || !storage.IsTemp(y.Name()) {
+				return paths.Join(name, y.Name()), nil
+			}
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // Regions.Finish removes the directory
+			return "", err
+		}
+	}
+	return "", err
 }
 
 // createStore creates a file or directory under a temporary name beside the final one.

@@ -68,6 +68,16 @@ func chunkNumber(name string) (int64, bool) {
 	return int64(n), ok && err == nil && name == chunkFileName(int64(n))
 }
 
+// isPart reports whether a file of this name in a directory may be a part of a sparse frame.
+func isPart(name string) bool {
+	switch name {
+	case indexFile, indexFile + ".tmp", layoutFile, layoutFile + ".tmp", storage.LockName("", true):
+		return true
+	}
+	_, isChunk := chunkNumber(name)
+	return isChunk || storage.IsTemp(name)
+}
+
 func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
 	if e > 1<<32-1 {
 		return source{}, corrupt("chunk file number %d", e)

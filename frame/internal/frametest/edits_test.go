@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -456,6 +457,85 @@ func TestLinkBeforeParent(t *testing.T) {
 	frameHolds(t, filepath.Join(there, "sparse"), 1)
 	if fi, err := os.Lstat(filepath.Join(here, "old")); err != nil || !fi.IsDir() {
 		t.Errorf("the link was not replaced: %v, %v", fi, err)
+	}
+}
+
+// TestOverwriteOtherFiles replaces directories of frames. If one has a file that is no part of a frame, the call
+// returns an error that names it, and changes nothing.
+func TestOverwriteOtherFiles(t *testing.T) {
+	ctx := t.Context()
+	above := t.TempDir()
+	name := filepath.Join(above, "x")
+	src, err := frame.Create(ctx, "", nil)
+	must(t, err)
+	stored, err := appendTo(src, nil)
+	must(t, err)
+	contiguous := filepath.Join(above, "contiguous")
+	must(t, os.WriteFile(contiguous, stored, 0o666))
+	ways := map[string]func(o *frame.CreateOptions) (io.Closer, error){
+		"Create":        func(o *frame.CreateOptions) (io.Closer, error) { return frame.Create(ctx, name, o) },
+		"Create sparse": func(o *frame.CreateOptions) (io.Closer, error) { o.Sparse = true; return frame.Create(ctx, name, o) },
+		"Copy":          func(o *frame.CreateOptions) (io.Closer, error) { return frame.Copy(ctx, name, src, o) },
+		"Salvage": func(o *frame.CreateOptions) (io.Closer, error) {
+			f, _, err := frame.Salvage(ctx, name, contiguous, nil, o)
+			return f, err
+		},
+		"CreateRegions": func(o *frame.CreateOptions) (io.Closer, error) {
+			o.ChunkSize = 160
+			return frame.CreateRegions(ctx, name, 160, o)
+		},
+	}
+	parts := []string{"00000001.chunk", "chunks.b2frame.tmp", "unfinished.layout.tmp", ".b2lock", "0123456789abcdef.tmp", "unfinished/0123456789abcdef.tmp"}
+	for _, c := range []struct {
+		file  string
+		other bool
+	}{
+		{"notes.txt", true}, {"1.chunk", true}, {"b.tmp", true}, {"unfinished/notes.txt", true}, {"folder/", true},
+		{"00000002.chunk/", true}, {"unfinished/", false}, {"finishing/", false}, {"", false},
+	} {
+		for _, unfinished := range []bool{false, true} {
+			for way, create := range ways {
+				must(t, os.RemoveAll(name))
+				r, err := frame.CreateRegions(ctx, name, 160, &frame.CreateOptions{ChunkSize: 160})
+				must(t, err)
+				must(t, r.Write(ctx, 0, small(1)))
+				if !unfinished {
+					must(t, r.Finish(ctx))
+				}
+				must(t, r.Close())
+				for _, file := range append(parts, c.file) {
+					path := filepath.Join(name, filepath.FromSlash(file))
+					must(t, os.MkdirAll(filepath.Dir(path), 0o777))
+					if file == "" || strings.HasSuffix(file, "/") {
+						must(t, os.MkdirAll(path, 0o777))
+					} else {
+						must(t, os.WriteFile(path, []byte(file), 0o666))
+					}
+				}
+				before, err := os.ReadDir(name)
+				must(t, err)
+				f, err := create(&frame.CreateOptions{Overwrite: true})
+				if err == nil {
+					must(t, f.Close())
+				}
+				if !c.other {
+					if err != nil {
+						t.Errorf("%s, %q, unfinished %v: %v", way, c.file, unfinished, err)
+					}
+					continue
+				}
+				named := err != nil && strings.Contains(err.Error(), filepath.FromSlash(strings.TrimSuffix(c.file, "/")))
+				if !errors.Is(err, fs.ErrExist) || !named {
+					t.Errorf("%s, %q, unfinished %v: %v", way, c.file, unfinished, err)
+				}
+				if after, err := os.ReadDir(name); err != nil || len(after) != len(before) {
+					t.Errorf("%s, %q, unfinished %v: %d of %d files remain, %v", way, c.file, unfinished, len(after), len(before), err)
+				}
+			}
+		}
+	}
+	if list, err := os.ReadDir(above); err != nil || len(list) != 2 {
+		t.Errorf("%v beside the frame, %v", list, err)
 	}
 }
 
