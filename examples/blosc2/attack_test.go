@@ -24,8 +24,8 @@ import (
 // ATTACK_MUTANTS=100000 go -C examples/blosc2 test -timeout 6h -run TestAttack . makes 100,000 mutants.
 func TestAttack(t *testing.T) { attack.Run(t, attack.Count(2000), attackVerbs) }
 
-// attackPatience is the time limit of a verb. A verb whose time depends on the sizes in a file is interrupted then. On a
-// busy machine, so is any verb.
+// attackPatience is the time limit of a verb. A verb whose time depends on the sizes in a file is interrupted then. So
+// is any verb on a busy machine.
 const attackPatience = 300 * time.Millisecond
 
 // interrupted is in place of the exit status of a verb that reached the time limit.

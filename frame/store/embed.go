@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
@@ -182,8 +183,8 @@ func openEmbedFrame(ctx context.Context, src source.Source, shared bool, o *fram
 		}
 		if edited != nil {
 			err = edited
-		} else if again, e := sizeNow(src); e == nil && again.Size() != now.Size() { // by an edit that keeps the header
-			err = errEdited()
+		} else if again, e := sizeNow(src); e == nil && (again.Size() != now.Size() || cut(now)) {
+			err = errEdited() // by an edit that keeps the header
 		}
 		if try == mostReplaced || !errors.Is(err, frame.ErrChanged) {
 			return nil, nil, nil, err
@@ -201,7 +202,27 @@ func sizeNow(src source.Source) (source.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return source.FromReader(d.file, fi.Size()), nil
+	return &sizedFile{Source: source.FromReader(d.file, fi.Size())}, nil
+}
+
+// sizedFile is a file with the number of bytes that it had at one time.
+type sizedFile struct {
+	source.Source
+	cut atomic.Bool // a read found fewer bytes: the file was truncated, although it may be as long again
+}
+
+func (f *sizedFile) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	n, err := f.Source.ReadAtContext(ctx, p, off)
+	if err == io.EOF && n < len(p) && off+int64(len(p)) <= f.Size() {
+		f.cut.Store(true)
+	}
+	return n, err
+}
+
+// cut reports whether a file of sizeNow was found to be shorter.
+func cut(src source.Source) bool {
+	f, ok := src.(*sizedFile)
+	return ok && f.cut.Load()
 }
 
 // errEdited returns the error for bytes of an embed store that another Store may have overwritten.

@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -130,6 +133,66 @@ func TestEmbedInArray(t *testing.T) {
 		}
 		if err := s.Delete(ctx, "/a"); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("blocks of %d bytes: Delete: %v", blocks, err)
+		}
+		s.Close()
+	}
+}
+
+// cutSystem has files of which one read finds nothing, as if another process had truncated and extended them.
+type cutSystem struct {
+	storage.System
+	from int64 // of the read
+	left *int  // reads until then
+}
+
+func (s cutSystem) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	f, err := s.System.Open(name, flag, mode)
+	if err != nil {
+		return nil, err
+	}
+	return cutFile{f, s}, nil
+}
+
+type cutFile struct {
+	storage.File
+	s cutSystem
+}
+
+func (f cutFile) ReadAt(p []byte, off int64) (int, error) {
+	if off >= f.s.from {
+		if *f.s.left--; *f.s.left == 0 {
+			return 0, io.EOF
+		}
+	}
+	return f.File.ReadAt(p, off)
+}
+
+// TestEmbedTruncated opens an embed store while an edit of another process truncates its file, and the next edit makes
+// it as long as before.
+func TestEmbedTruncated(t *testing.T) {
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "x.b2e")
+	w, err := Create(ctx, name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, want := noise(t, 3000, 1)
+	if err := w.Put(ctx, "/a", a.Frame()); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	done := false
+	for i := 1; !done; i++ {
+		left := i
+		s, err := Open(ctx, name, &OpenOptions{sys: cutSystem{storage.OS(), 87, &left}})
+		if err != nil {
+			t.Fatalf("read %d finds nothing: %v", i, err)
+		}
+		done, left = left > 0, 0
+		if same, err := readNoise(ctx, s, want); !same || err != nil {
+			t.Errorf("read %d found nothing: %v, %v", i, same, err)
 		}
 		s.Close()
 	}
