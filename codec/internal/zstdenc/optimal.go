@@ -193,7 +193,7 @@ func extraBits(which, code int) uint64 {
 	return uint64(code)
 }
 
-// The largest sums of the counts at the start of a walk. The counts of the walk soon matter beside them.
+// The counts have at most about these sums at the start of a walk, so that those of the walk soon matter beside them.
 const (
 	literalsLog = 12
 	codesLog    = 11
@@ -208,7 +208,7 @@ func (o *optimal) setPrices() {
 	o.prices.set(&o.literal, &o.codes)
 }
 
-// limit divides all counts by a power of two that makes their sum at most about 1<<log.
+// limit divides all counts by a power of two, so that their sum is less than 2<<log.
 func limit(counts []uint32, log int) {
 	sum := uint32(0)
 	for _, c := range counts {
@@ -479,6 +479,7 @@ func (p *prices) set(literal *[256]uint32, codes *[3][64]uint32) {
 		p.more[n], p.begin[n] = before-least, exact-least
 		p.length[n] = p.lengthPrice(uint32(n))
 	}
+	p.more[priced-1] = 0 // and after more literals, too
 	for n := range p.begin {
 		p.begin[n] += least // of the literals after the match
 	}

@@ -5,6 +5,7 @@ package object
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -78,7 +79,7 @@ func (o *Object) ReadAtContext(ctx context.Context, p []byte, off int64) (int, e
 
 // ReadRanges reads ranges: see frame.Source.
 func (o *Object) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
-	var parts []part
+	byPage := map[int64][]part{}
 	for i, w := range want {
 		if w.Off < 0 || w.Len < 0 || w.Off > o.size-w.Len {
 			return fmt.Errorf("%d bytes at offset %d of %d bytes: %w", w.Len, w.Off, o.size, frame.ErrBounds)
@@ -86,11 +87,14 @@ func (o *Object) ReadRanges(ctx context.Context, want []frame.Range, got func(i 
 		for at := int64(0); at < w.Len; {
 			p := (w.Off + at) / pageSize
 			n := min((p+1)*pageSize-w.Off-at, w.Len-at)
-			parts = append(parts, part{p, (w.Off + at) % pageSize, n, i, at})
+			byPage[p] = append(byPage[p], part{p, (w.Off + at) % pageSize, n, i, at})
 			at += n
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return int(min(1, max(-1, a.page-b.page))) })
+	var parts []part
+	for _, p := range slices.Sorted(maps.Keys(byPage)) {
+		parts = append(parts, byPage[p]...)
+	}
 	for len(parts) > 0 {
 		n, pages := firstPages(parts)
 		held, err := o.hold(ctx, pages)
