@@ -337,12 +337,6 @@ func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 	c.space, c.head, c.scanned, c.shared, c.doubt, c.cut = nil, 0, false, false, false, true
 }
 
-func (c *contiguous) forget() {
-	c.release()
-	// scanFree cannot tell bytes that readers of older states use from dead ones.
-	c.space, c.scanned, c.shared, c.doubt = nil, false, len(c.pending) > 0, false
-}
-
 func (c *contiguous) close() error {
 	err := c.Segment.Close()
 	c.pending.Close()

@@ -199,8 +199,8 @@ func (f *Frame) endBatch() {
 // wrong data or ErrChanged, unless both processes use OpenOptions.Locking.
 //
 // Without Locking, Refresh compares only header, index and trailer. It returns false if these have the same bytes as
-// before, although chunks have changed. Later reads get the stored bytes, also with OpenOptions.Cache. With Locking, it
-// returns true if another process has taken the lock for editing since the last read, even if that changed nothing.
+// before, although chunks may have changed. A later edit can then overwrite such a chunk. With Locking, it returns true
+// if another process has taken the lock for editing since the last read, even if that changed nothing.
 //
 // Refresh waits for an open batch of this Frame. Without Locking, a Refresh during another process's edit in place may
 // fail, for example with ErrCorrupt. The Frame then keeps its state, and a later Refresh succeeds. Errors are those of
@@ -241,7 +241,8 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 			f.publish(old, s)
 			return s != old, nil
 		}
-		if try == maxTries || !isFault(err) {
+		lasting := errors.Is(err, ErrTooLarge) || errors.Is(err, errors.ErrUnsupported)
+		if try == maxTries || lasting && try == lastingTries || !isFault(err) {
 			return false, f.orClosed(err)
 		}
 		if err := pause(ctx); err != nil {
@@ -250,8 +251,12 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	}
 }
 
-// maxTries is the largest number of attempts to read a state while another process edits.
-const maxTries = 20
+// maxTries is the largest number of attempts to read a state while another process edits. Errors that an edit seldom
+// causes end Refresh after fewer.
+const (
+	maxTries     = 20
+	lastingTries = 3
+)
 
 // pause waits before the next try.
 func pause(ctx context.Context) error {
@@ -278,9 +283,6 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 	adopted := false
 	defer func() { r.close(adopted) }()
 	if r.same && !counted && unchanged(ctx, r.src, now) {
-		if f.lock == nil {
-			f.store.forget()
-		}
 		return now, nil
 	}
 	if f.fixed || f.lock != nil && r.root != nil && !r.same {

@@ -92,9 +92,9 @@ func (c *contiguous) used(tx *transaction, x storage.Extent) bool {
 	return slices.ContainsFunc(tx.freed, x.Overlaps) || c.pending.Overlaps(x)
 }
 
-// scanFree searches, before the first edit, for the dead space at the time of opening or of the last Refresh. The
-// lengths of chunks are in their headers. If there are many chunks, it reads the headers of a sample first, and all
-// only if much of the space is dead. If the index references a chunk twice, no space of chunks is reused.
+// scanFree searches, before the first edit, for the dead space at the time of opening. The lengths of chunks are in
+// their headers. If there are many chunks, it reads the headers of a sample first, and all only if much of the space is
+// dead. If the index references a chunk twice, no space of chunks is reused.
 func (c *contiguous) scanFree(tx *transaction) {
 	if c.scanned || tx.cur == nil {
 		return
@@ -102,9 +102,6 @@ func (c *contiguous) scanFree(tx *transaction) {
 	c.scanned = true
 	list, shared := tx.cur.index.storedEntries()
 	c.shared = c.shared || shared
-	if len(list) > 0 { // chunks may be longer than this handle knows
-		tx.next.area = max(tx.next.area, tx.cur.indexPos())
-	}
 	if c.shared || len(list) == 0 {
 		return
 	}

@@ -416,8 +416,6 @@ func (d *sparse) adopt(r reopened, old, s *snapshot) {
 	}
 }
 
-func (d *sparse) forget() {} // the same index has the same files
-
 func (d *sparse) close() error {
 	var err error
 	if d.root != nil {

@@ -58,8 +58,6 @@ type store interface {
 	// adopt makes s, which was read from r, the newest state in place of old. The store then forgets its free space and
 	// its older states.
 	adopt(r reopened, old, s *snapshot)
-	// forget makes the store search for its free space again: the index is the same, but chunks may have other lengths.
-	forget()
 	close() error
 }
 
