@@ -286,6 +286,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 	}
 	out := append(dst, make([]byte, n)...)
 	if err := w.DecodeBlock(out[len(dst):], r, k); err != nil {
+		s.blocks.CompareAndSwap(last, nil) // the chunk may have been read during an edit
 		return dst, f.chunkError(s, i, err)
 	}
 	if r.Header().VLBlocks() {

@@ -5,11 +5,15 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"reflect"
+	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
@@ -186,6 +190,104 @@ func TestReadOn(t *testing.T) {
 	if err := o.Item(ctx, 2, &v); !errors.Is(err, fs.ErrClosed) {
 		t.Errorf("after Close: %v, %v", v, err)
 	}
+}
+
+// tornReader gives wrong bytes at the first read from an offset on.
+type tornReader struct {
+	io.ReaderAt
+	from int64
+	torn atomic.Bool
+}
+
+func (r *tornReader) ReadAt(p []byte, off int64) (int, error) {
+	n, err := r.ReaderAt.ReadAt(p, off)
+	if off >= r.from && n > 1000 && r.torn.CompareAndSwap(true, false) {
+		clear(p[n/2 : n/2+8])
+	}
+	return n, err
+}
+
+// TestReadTorn reads the blocks of a batch, one of whose reads was wrong. Later reads do not keep its bytes.
+func TestReadTorn(t *testing.T) {
+	ctx := context.Background()
+	items := make([]any, 300)
+	for i := range items {
+		items[i] = strings.Repeat(fmt.Sprint(i), 100)
+	}
+	path := t.TempDir() + "/a.b2b"
+	w, err := Create(ctx, path, Batches, &CreateOptions{ItemsPerBlock: 10})
+	if err == nil {
+		err = errors.Join(w.Append(ctx, items...), w.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := &tornReader{ReaderAt: bytes.NewReader(b), from: 100}
+	f, err := frame.OpenReaderAt(ctx, src, int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for k := range 2 { // the second opens the chunk that the next ones use
+		src.torn.Store(k == 1)
+		if _, err := f.ReadBlock(ctx, nil, 0, k); err != nil {
+			t.Fatal(k, err)
+		}
+	}
+	if src.torn.Load() {
+		t.Fatal("no read was torn")
+	}
+	faults := 0
+	for k := 2; k < 30; k++ {
+		if _, err = f.ReadBlock(ctx, nil, 0, k); err != nil {
+			faults++
+			_, err = f.ReadBlock(ctx, nil, 0, k)
+		}
+		if err != nil {
+			t.Errorf("block %d again: %v", k, err)
+		}
+	}
+	if faults != 1 {
+		t.Error(faults, "faults")
+	}
+}
+
+// TestReadBlocksTogether reads the blocks of one batch from several goroutines, which share the open chunk.
+func TestReadBlocksTogether(t *testing.T) {
+	ctx := context.Background()
+	items := make([]any, 300)
+	for i := range items {
+		items[i] = strings.Repeat(fmt.Sprint(i), 100)
+	}
+	path := t.TempDir() + "/a.b2b"
+	o, err := Create(ctx, path, Batches, &CreateOptions{ItemsPerBlock: 10})
+	if err == nil {
+		err = o.Append(ctx, items...)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	var wait sync.WaitGroup
+	for range 4 {
+		wait.Go(func() {
+			err := o.Each(ctx, 0, 300, func(i int64, raw []byte) error {
+				var v string
+				if err := o.Decode(raw, &v); err != nil || v != items[i] {
+					t.Errorf("item %d differs (%v)", i, err)
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
 }
 
 func TestObjects(t *testing.T) {

@@ -9,8 +9,8 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 )
 
-// A place is where a read of a batched array began and ended. The next read goes on from there, so that a loop of reads
-// neither decodes a block nor skips its first items again for each read.
+// A place is where a read of a batched array began and ended. The next read goes on from there, so that one loop of
+// reads, forward, neither decodes a block nor skips its first items again for each read.
 type place struct {
 	state any // of the frame
 	list  *batches
