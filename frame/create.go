@@ -211,7 +211,7 @@ func (f *Frame) checkFree() error {
 		return err
 	case !f.opts.Overwrite:
 		taken := errs.ErrExist
-		if !fi.IsDir() || f.checkReplace(fi) == nil {
+		if is, _ := f.isDirFrame(); is || !fi.IsDir() {
 			taken = errs.EditOrOverwrite(taken)
 		}
 		return f.wrap("file", -1, taken)
@@ -223,20 +223,15 @@ func (f *Frame) checkFree() error {
 
 // checkReplace returns an error unless the directory with the name of a new frame is a frame without other files, which
 // may be replaced.
-func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
+func (f *Frame) checkReplace(dir fs.FileInfo) error {
 	what := "that is no frame"
-	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
-		var is fs.FileInfo
-		if is, err = f.sys.Lstat(paths.Join(f.path, name)); err == nil && is.Mode().IsRegular() {
-			var other string
-			if other, err = f.otherFile(); err == nil && other == "" {
-				return nil
-			}
-			if other != "" {
-				what = fmt.Sprintf("with %s, which is no part of the frame", other)
-			}
-			break
+	is, err := f.isDirFrame()
+	if is {
+		var other string
+		if other, err = f.otherFile(); err == nil && other == "" {
+			return nil
 		}
+		what = fmt.Sprintf("with %s, which is no part of the frame", other)
 	}
 	if now, e := f.sys.Lstat(f.path); e != nil || !f.sys.Same(dir, now) {
 		return f.checkFree() // another process has replaced the directory
@@ -245,6 +240,18 @@ func (f *Frame) checkReplace(dir fs.FileInfo) (err error) {
 		return err
 	}
 	return f.wrap("directory", -1, fmt.Errorf("will not replace a directory %s: %w", what, errs.ErrExist))
+}
+
+// isDirFrame reports whether the directory with the name of f is a sparse frame.
+func (f *Frame) isDirFrame() (bool, error) {
+	var err error
+	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
+		var fi fs.FileInfo
+		if fi, err = f.sys.Lstat(paths.Join(f.path, name)); err == nil && fi.Mode().IsRegular() {
+			return true, nil
+		}
+	}
+	return false, err
 }
 
 // otherFile returns the name of a file or directory that is no part of the frame in the directory with the name of f,

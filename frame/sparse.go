@@ -75,7 +75,7 @@ func isPart(name string) bool {
 		return true
 	}
 	_, isChunk := chunkNumber(name)
-	return isChunk || storage.IsTemp(name)
+	return isChunk || storage.IsTemp(name) || strings.HasPrefix(name, ".nfs") // of a removed file that is open, on NFS
 }
 
 func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {

@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"fmt"
 	"io"
 
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
@@ -39,7 +40,7 @@ func (c *ChecksumReader) ReadAt(p []byte, off int64) (n int, err error) {
 		var k int
 		if k, err = c.r.ReadAt(part, off+int64(n)); k < 0 || k > len(part) { // against the rules of io.ReaderAt
 			c.next = -1
-			return k, err
+			return n, fmt.Errorf("%d bytes read, want at most %d", k, len(part))
 		}
 		c.sum = crc32c.Update(c.sum, part[:k])
 		n += k

@@ -81,14 +81,12 @@ type wrongCount int
 
 func (n wrongCount) ReadAt([]byte, int64) (int, error) { return int(n), nil }
 
-// TestChecksumWrongCount reads from such a source with and without a checksum.
+// TestChecksumWrongCount reads from such a source.
 func TestChecksumWrongCount(t *testing.T) {
 	for _, n := range []int{-1, 11} {
 		c := NewChecksumReader(wrongCount(n), 0)
-		for range 2 {
-			if got, err := c.ReadAt(make([]byte, 10), 0); got != n || err != nil {
-				t.Errorf("%d bytes in place of %d, %v", got, n, err)
-			}
+		if got, err := c.ReadAt(make([]byte, 10), 0); got != 0 || err == nil {
+			t.Errorf("%d bytes in place of %d, %v", got, n, err)
 		}
 		if c.Of(nil) != 0 {
 			t.Error("a checksum of no bytes")
