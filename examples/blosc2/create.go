@@ -116,7 +116,7 @@ func (c *createCmd) superChunk(e *env, in *input) error {
 	if in.npy != nil && in.npy.Fortran {
 		return fmt.Errorf("cannot create a super-chunk from a .npy file in Fortran order")
 	}
-	if c.TypeSize == 0 && (c.DType != "" || in.npy != nil) {
+	if c.DType != "" || in.npy != nil {
 		d, err := c.itemType(in)
 		if err != nil {
 			return err
@@ -124,7 +124,9 @@ func (c *createCmd) superChunk(e *env, in *input) error {
 		if err := c.checkItems(o.Params, d); err != nil {
 			return err
 		}
-		o.Params.TypeSize = d.Size
+		if c.TypeSize == 0 {
+			o.Params.TypeSize = d.Size
+		}
 	}
 	f, err := frame.CreateFunc(e.ctx, c.to.name, func(b *frame.Batch) error {
 		return appendChunks(e.ctx, b, in.counted(in.r), int(c.ChunkSize))

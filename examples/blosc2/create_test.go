@@ -315,6 +315,7 @@ func TestLossy(t *testing.T) {
 		{"<f8", trunc, ""},
 		{"<i4", "-filters=trunc_prec:23", ""}, // clears no bit
 		{"<i4", "-filters=trunc_prec:23 -level=0", ""},
+		{"<i4", trunc + " -level=0", "not of <i4"}, // a copy with another level would apply it
 		{"<i4", mean, "-filters ndmean is for items"},
 		{"<f4", mean, ""},
 		{"<f8", bits, "-filters int_trunc is for little-endian integers, not for items of dtype <f8"},
@@ -324,7 +325,7 @@ func TestLossy(t *testing.T) {
 		{"<i8", bits, ""},
 		{"|u1", bits, ""},
 		{"<f4", "-filters=int_trunc:32", ""},
-		{"<f4", bits + " -level=0", ""},
+		{"<f4", bits + " -level=0", "not for items of dtype <f4"},
 	} {
 		array := filepath.Join(dir, "array")
 		must(t, data, "create", "-overwrite", "-dtype", c.dtype, "-shape", "16,-1", "-filters", "", array)
@@ -339,6 +340,7 @@ func TestLossy(t *testing.T) {
 		}
 	}
 	fails(t, 1, "not of <i4", data, "create", "-chunksize", "1024", "-dtype", "<i4", trunc, out+"2")
+	fails(t, 1, "not of <i4", data, "create", "-chunksize", "1024", "-typesize", "4", "-dtype", "<i4", trunc, out+"2")
 	must(t, data, "create", "-chunksize", "1024", "-dtype", "<f4", trunc, out+"2")
 }
 

@@ -233,12 +233,9 @@ func (p *params) applyArray(o *ndarray.CreateOptions, d meta.DType) error {
 	return p.checkItems(c, d)
 }
 
-// checkItems returns an error if an option selects a lossy codec or filter that would destroy items of a dtype. c has
-// the options applied.
+// checkItems returns an error if an option selects a lossy codec or filter that would destroy items of a dtype, also
+// at level 0: the array keeps the option, and a copy with another level applies it. c has the options applied.
 func (p *params) checkItems(c chunk.Params, d meta.DType) error {
-	if c.Level == codec.NoCompression {
-		return nil // codecs and filters are not applied
-	}
 	number := d.Fields == nil && d.Elem == nil && d.Order != '>'
 	isFloat := number && d.Kind == 'f' && (d.Size == 4 || d.Size == 8)
 	isInteger := number && (d.Kind == 'i' || d.Kind == 'u')
