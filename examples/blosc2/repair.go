@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/goblosc/blosc2/frame"
 )
@@ -58,6 +59,9 @@ func (v *repairCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	if file, err := editPath(e, v.New); err == nil && sameFile(file, path) {
+		return fmt.Errorf("%s is the damaged frame itself; write to another one", v.New)
+	}
 	if err := refuseInside(v.New, path); err != nil {
 		return err
 	}
@@ -85,4 +89,14 @@ func (v *repairCmd) Run(e *env) error {
 	}
 	fmt.Fprintf(e.out, "chunks: %d intact, %s; lost: %d\n", found.Chunks, order, found.Lost)
 	return to.finish(e, f)
+}
+
+// sameFile reports whether two paths lead to the same file or directory.
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	second, err := os.Stat(b)
+	return err == nil && os.SameFile(first, second)
 }

@@ -51,6 +51,26 @@ func TestRepair(t *testing.T) {
 	if got := must(t, "", "dump", fixed); got != strings.Repeat("\x00", 800)+raw[800:] {
 		t.Error("the data differs")
 	}
+	for _, to := range []string{array, dir + "/./a.b2nd"} {
+		fails(t, 1, to+" is the damaged frame itself", "", "repair", "-overwrite", array, to)
+	}
+	leaf := filepath.Join(st, "x.b2nd")
+	if err := os.WriteFile(leaf, damaged, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{leaf, st + "/x"} {
+		for _, to := range []string{leaf, st + "/x"} {
+			fails(t, 1, to+" is the damaged frame itself", "", "repair", "-overwrite", from, to)
+		}
+	}
+	for _, name := range []string{array, leaf} {
+		if got, err := os.ReadFile(name); err != nil || string(got) != string(damaged) {
+			t.Errorf("%s has changed, %v", name, err)
+		}
+	}
+	sparse := filepath.Join(dir, "sparse")
+	must(t, "", "copy", "-sparse", fixed, sparse)
+	fails(t, 1, sparse+" is the damaged frame itself", "", "repair", "-overwrite", "-sparse", sparse, sparse)
 	write([]byte("no chunks"))
 	fails(t, 1, "no intact chunk", "", "repair", array, fixed+"2")
 	fails(t, 2, "missing", "", "repair", array)
