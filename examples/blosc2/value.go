@@ -26,10 +26,10 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 		if d.Kind != 'i' && (text == "NaT" || text == "nat") {
 			text = strconv.FormatInt(math.MinInt64, 10)
 		}
-		n, err := strconv.ParseInt(text, base(text), 8*d.Size)
+		n, err := strconv.ParseInt(trimZeros(text), 0, 8*d.Size)
 		return orderedInt(d, uint64(n), text, err)
 	case 'u':
-		n, err := strconv.ParseUint(text, base(text), 8*d.Size)
+		n, err := strconv.ParseUint(trimZeros(text), 0, 8*d.Size)
 		return orderedInt(d, n, text, err)
 	case 'f':
 		x, err := strconv.ParseFloat(text, 64)
@@ -49,13 +49,18 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 	return parseHex(d, text)
 }
 
-// base returns the base of an integer for package strconv: 10, or 0 for text with a prefix. With base 0, 045 is octal.
-func base(text string) int {
-	digits := strings.ToLower(strings.TrimLeft(text, "+-"))
-	if strings.HasPrefix(digits, "0x") || strings.HasPrefix(digits, "0o") || strings.HasPrefix(digits, "0b") {
-		return 0
+// trimZeros removes the leading zeros of an integer without a prefix, which is octal with them in base 0 of package
+// strconv.
+func trimZeros(text string) string {
+	digits := strings.TrimLeft(text, "+-")
+	if len(digits) < 2 || digits[0] != '0' || strings.Contains("xXoObB", digits[1:2]) {
+		return text
 	}
-	return 10
+	sign := text[:len(text)-len(digits)]
+	if digits = strings.TrimLeft(digits, "0"); digits == "" {
+		digits = "0"
+	}
+	return sign + digits
 }
 
 // badValue returns the error for text that is not an item of a dtype.
