@@ -62,9 +62,23 @@ func leftovers(path string) ([]string, error) {
 }
 
 // leftoverPath returns the path that the temporary files of PATH are named after: its file if it is a leaf of a store.
+// The file is missing if a process was killed between two renames.
 func leftoverPath(e *env, path string) string {
+	if path == "-" || isURL(path) {
+		return path
+	}
 	if file, err := editPath(e, path); err == nil {
 		return file
+	}
+	if name, key, ok := splitStore(path); ok && key != "/" {
+		for _, ext := range leafExtensions {
+			inside := filepath.FromSlash(key[1:]) + ext
+			file := paths.Join(name, inside)
+			found, err := leftovers(file)
+			if err == nil && len(found) > 0 && isInDir(name, filepath.Join(filepath.Dir(inside), filepath.Base(found[0]))) {
+				return file
+			}
+		}
 	}
 	return path // which may be missing
 }

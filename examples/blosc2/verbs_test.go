@@ -480,6 +480,21 @@ func TestLeftovers(t *testing.T) {
 	if out := must(t, "", "repair", "-clean", leaf); out != "removed "+left+"\n" {
 		t.Errorf("%q", out)
 	}
+	for _, ext := range []string{".b2nd", ".b2f"} { // a leaf whose file is missing
+		lost := filepath.Join(filepath.Dir(leaf), "lost")
+		left := writeFile(t, lost+ext+".0123abcd.tmp", "x")
+		if _, _, errOut := callFree("", "verify", lost); !strings.Contains(errOut, "note: "+left+": temporary file") {
+			t.Errorf("verify: %s", errOut)
+		}
+		old := writeFile(t, lost+ext+".01234567.tmp.old", "the data before")
+		fails(t, 1, "rename that first", "", "repair", "-clean", lost)
+		if err := os.Remove(old); err != nil {
+			t.Fatal(err)
+		}
+		if out := must(t, "", "repair", "-clean", lost); out != "removed "+left+"\n" {
+			t.Errorf("%q", out)
+		}
+	}
 	fails(t, 2, "exclude", "", "repair", "-clean", a, "b")
 	fails(t, 2, "argument NEW is missing", "", "repair", a)
 }
