@@ -248,10 +248,30 @@ func readStreams(ctx context.Context, mem memory.Allocator, o *objects.Array, t 
 		return parts[0], nil
 	}
 	a, err := array.Concatenate(parts, mem)
-	if err != nil { // offsets or codes of a dictionary do not fit their type
-		return nil, tooLarge("%v: read fewer rows", err)
+	switch {
+	case err == nil:
+		return a, nil
+	case cannotUnify(mem, t, err):
+		return nil, unsupported("blocks with different dictionaries: %v", err)
 	}
-	return a, nil
+	return nil, tooLarge("%v: read fewer rows", err) // offsets or codes of a dictionary do not fit their type
+}
+
+// cannotUnify reports whether err, of joining arrays of a type, is the one for different dictionaries whose values
+// package array cannot unify.
+func cannotUnify(mem memory.Allocator, t arrow.DataType, err error) bool {
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		u, unifyErr := array.NewDictionaryUnifier(mem, t.ValueType)
+		if unifyErr == nil {
+			u.Release()
+			return false
+		}
+		return err.Error() == unifyErr.Error()
+	case arrow.NestedType:
+		return slices.ContainsFunc(t.Fields(), func(f arrow.Field) bool { return cannotUnify(mem, f.Type, err) })
+	}
+	return false
 }
 
 // withBuffers returns data in which all codes of dictionaries have a buffer and a bitmap: array.Concatenate panics

@@ -25,11 +25,23 @@ import (
 // stream returns an Arrow stream of one column with the values of JSON, and its schema, as python-blosc2 writes them.
 func stream(t testing.TB, typ arrow.DataType, values string, options ...ipc.Option) (content, schema []byte) {
 	t.Helper()
+	return streamOf(t, fromJSON(t, typ, values), options...)
+}
+
+// fromJSON returns an array with the values of JSON.
+func fromJSON(t testing.TB, typ arrow.DataType, values string) arrow.Array {
+	t.Helper()
 	a, _, err := array.FromJSON(memory.DefaultAllocator, typ, strings.NewReader(values))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := arrow.NewSchema([]arrow.Field{{Name: "values", Type: typ, Nullable: true}}, nil)
+	return a
+}
+
+// streamOf is stream for the values of an array.
+func streamOf(t testing.TB, a arrow.Array, options ...ipc.Option) (content, schema []byte) {
+	t.Helper()
+	s := arrow.NewSchema([]arrow.Field{{Name: "values", Type: a.DataType(), Nullable: true}}, nil)
 	batch := array.NewRecordBatch(s, []arrow.Array{a}, int64(a.Len()))
 	var out, head bytes.Buffer
 	w := ipc.NewWriter(&out, append(options, ipc.WithSchema(s))...)
@@ -263,6 +275,56 @@ func TestNestedDictionaries(t *testing.T) {
 			}
 		}
 		a.Release()
+	}
+}
+
+// TestDictionaryValues joins blocks whose dictionaries have values that package array cannot unify: it need not if the
+// dictionaries are equal.
+func TestDictionaryValues(t *testing.T) {
+	i8 := arrow.PrimitiveTypes.Int8
+	a := arrow.Field{Name: "a", Type: i8}
+	for _, c := range []struct {
+		value         arrow.DataType
+		first, second string
+	}{
+		{arrow.FixedWidthTypes.Boolean, "[true]", "[false]"}, {arrow.ListOf(i8), "[[1]]", "[[2]]"}, {arrow.StructOf(a), `[{"a": 1}]`, `[{"a": 2}]`},
+		{arrow.BinaryTypes.LargeString, `["a"]`, `["b"]`},
+	} {
+		dictionary := &arrow.DictionaryType{IndexType: i8, ValueType: c.value}
+		for _, typ := range []arrow.DataType{dictionary, arrow.StructOf(arrow.Field{Name: "d", Type: dictionary})} {
+			for _, second := range []string{c.first, c.second} {
+				var blocks [][]byte
+				var schema []byte
+				for _, values := range []string{c.first, second} {
+					items := arrow.Array(array.NewDictionaryArray(dictionary, fromJSON(t, i8, "[0, 0]"), fromJSON(t, c.value, values)))
+					if typ != arrow.DataType(dictionary) {
+						data := array.NewData(typ, 2, []*memory.Buffer{nil}, []arrow.ArrayData{items.Data()}, 0, 0)
+						items = array.MakeFromData(data)
+					}
+					var content []byte
+					content, schema = streamOf(t, items)
+					blocks = append(blocks, content)
+				}
+				b := build(t, `{"name": "c", "kind": "list", "serializer": "arrow", "item": {"kind": "int32"}}`, tabletest.AllLive(4))
+				b.Batches("_cols/c", arrowLayer(schema), []int{4}, [][][]byte{blocks})
+				column, err := b.open().Column(t.Context(), "c")
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := Column(t.Context(), column, 0, 4, checked(t))
+				if second == c.second {
+					if !errors.Is(err, errors.ErrUnsupported) || errors.Is(err, ndarray.ErrTooLarge) {
+						t.Errorf("%v: %v", typ, err)
+					}
+					continue
+				}
+				if err != nil || got.Len() != 4 {
+					t.Errorf("%v: %v, %v", typ, got, err)
+					continue
+				}
+				got.Release()
+			}
+		}
 	}
 }
 
