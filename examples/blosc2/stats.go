@@ -260,7 +260,7 @@ func edgeDigits(edges []float64) int {
 	}
 	bin := (last - first) / float64(len(edges)-1)
 	largest := math.Max(math.Abs(first), math.Abs(last))
-	return int(min(max(math.Ceil(math.Log10(largest/bin))+2, 6), 17))
+	return int(min(max(math.Ceil(math.Log10(largest/bin))+3, 6), 17))
 }
 
 // printHistogram prints bars.
