@@ -16,11 +16,11 @@ import (
 const signalsApart = 500 * time.Millisecond
 
 // untilSignal returns a context that ends with the first interrupt, request to terminate, or end of the terminal.
-// Another one kills the process, unless it comes within signalsApart.
-func untilSignal() (context.Context, context.CancelFunc) {
+// Another one kills the process, unless it comes within signalsApart, also while the process ends.
+func untilSignal() context.Context {
 	ctx, stop := signal.NotifyContext(context.Background(), append(hangups(), os.Interrupt, syscall.SIGTERM)...)
 	context.AfterFunc(ctx, func() { time.AfterFunc(signalsApart, stop) })
-	return ctx, stop
+	return ctx
 }
 
 // interruptible is a reader whose Read ends with a context, although that of r may wait for long.

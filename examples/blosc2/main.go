@@ -19,10 +19,8 @@ import (
 )
 
 func main() {
-	ctx, stop := untilSignal()
-	code := run(ctx, os.Args[1:], newInterruptible(ctx, os.Stdin), os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
+	ctx := untilSignal()
+	os.Exit(run(ctx, os.Args[1:], newInterruptible(ctx, os.Stdin), os.Stdout, os.Stderr))
 }
 
 // run executes the command and returns the exit status.
