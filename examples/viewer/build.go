@@ -73,7 +73,7 @@ const module = "github.com/goblosc/blosc2"
 // each item or byte: that is the work of codecs, filters, copies and conversions.
 var small = []string{
 	"bufio", "bytes", "context", "encoding/base64", "errors", "fmt", "internal/bisect", "internal/fmtsort", "internal/godebug", "internal/poll",
-	"internal/reflectlite", "internal/runtime/atomic", "internal/strconv", "io", "io/fs", "log", "math/big", "os", "path", "reflect", "sort", "strconv", "strings", "syscall",
+	"internal/reflectlite", "internal/runtime/atomic", "internal/strconv", "internal/sync", "io", "io/fs", "log", "math/big", "os", "path", "reflect", "sort", "strconv", "strings", "sync", "syscall",
 	"syscall/js", "time", "unicode", "crypto/...", "github.com/vmihailenco/...",
 	module + "/chunk", module + "/codec", module + "/frame", module + "/frame/internal/...", module + "/frame/store/...", module + "/internal/coder",
 	module + "/internal/ranges", module + "/internal/sched", module + "/internal/task", module + "/meta", module + "/ndarray",
