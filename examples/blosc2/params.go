@@ -250,8 +250,9 @@ func (p *params) checkItems(c chunk.Params, d meta.DType) error {
 	}
 	for _, f := range c.Filters {
 		bits := int(int8(f.Param()))
+		all := map[int]int{4: 23, 8: 52}[d.Size] // the bits of a mantissa, which trunc_prec may keep
 		switch f := f.With(0); {
-		case f == chunk.TruncPrec && !isFloat && bits != map[int]int{4: 23, 8: 52}[d.Size], f == chunk.NDMean && !isFloat:
+		case f == chunk.TruncPrec && !isFloat && bits != all, f == chunk.NDMean && !isFloat:
 			return fmt.Errorf("-filters %v is for items of dtype <f4 and <f8, not of %s: %w", f, d, ndarray.ErrType)
 		case f == chunk.IntTrunc && !isInteger && bits != 8*d.Size:
 			return fmt.Errorf("-filters %v is for little-endian integers, not for items of dtype %s: %w", f, d, ndarray.ErrType)
