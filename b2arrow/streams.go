@@ -18,7 +18,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/goblosc/blosc2/frame/store/objects"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -94,10 +93,7 @@ func (l *lastBlock) release() {
 func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t arrow.DataType, start, stop int64,
 	last *lastBlock, see func(first int64, a arrow.Array) error) error {
 	schema, _ := o.ArrowSchema()
-	perBlock, err := itemsPerBlock(o)
-	if err != nil {
-		return err
-	}
+	perBlock := o.ItemsPerBlock()
 	var stream []byte
 	batches := o.Batches()
 	batch := sort.Search(batches, func(i int) bool {
@@ -167,21 +163,6 @@ func eachBlock(ctx context.Context, mem memory.Allocator, o *objects.Array, t ar
 		}
 	}
 	return nil
-}
-
-// itemsPerBlock returns the number of items of each block of a batch but the last, or 0 if it is not known.
-func itemsPerBlock(o *objects.Array) (int64, error) {
-	var m struct {
-		ItemsPerBlock int64 `msgpack:"items_per_block"`
-	}
-	for _, l := range o.Frame().Meta() {
-		if l.Name == "batcharray" {
-			if err := meta.Unmarshal(l.Content, &m); err != nil {
-				return 0, corrupt("metalayer %s: %v", l.Name, err)
-			}
-		}
-	}
-	return m.ItemsPerBlock, nil
 }
 
 // readStream returns the only column of an Arrow stream. Older versions of python-blosc2 wrote a batch without the

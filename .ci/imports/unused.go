@@ -22,7 +22,7 @@ var forUsers = []string{
 	"frame/store.Create", "frame/store.CreateOptions", "frame/store.ErrParam", "frame/store.ErrReadOnly",
 	"frame/store.Store.Delete", "frame/store.Store.Pack", "frame/store.Store.Put", "frame/store.Store.SetAttr",
 	"frame/store.Store.Sub", "frame/store/objects.Array.ArrowSchema", "frame/store/objects.Array.Block",
-	"frame/store/lazy.Expression.Names", "frame/store/objects.Array.Item", "frame/store/objects.ErrParam",
+	"frame/store/lazy.Expression.Names", "frame/store/objects.Array.Item", "frame/store/objects.Array.ItemsPerBlock", "frame/store/objects.ErrParam",
 	"frame/store/objects.ErrReadOnly", "frame/store/objects.ErrType", "frame/store/table.Column.Categories",
 	"frame/store/table.Column.Objects", "frame/store/table.Column.Stored", "frame/store/table.Column.Text", "frame.Frame.CheckAlloc",
 	"frame/store/table.Equal", "frame/store/table.Find", "frame/store/table.Less", "frame/store/table.LessOrEqual",

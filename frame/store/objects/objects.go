@@ -311,6 +311,15 @@ func (o *Array) Block(ctx context.Context, dst []byte, batch, block int) ([]byte
 	return o.f.ReadBlock(ctx, dst, batch, block)
 }
 
+// ItemsPerBlock returns the number of items of each block of a batch but its last one. It is 0 if the items are not
+// grouped, or if the frame does not store it.
+func (o *Array) ItemsPerBlock() int64 {
+	if !o.batched {
+		return 0
+	}
+	return o.batches.Load().perBlock
+}
+
 // Blocks returns the number of blocks of a batch.
 func (o *Array) Blocks(ctx context.Context, batch int) (int, error) {
 	if _, _, err := o.BatchRange(batch); err != nil {

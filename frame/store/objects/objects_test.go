@@ -192,6 +192,23 @@ func TestReadOn(t *testing.T) {
 	}
 }
 
+// writeTexts writes a batch of 300 texts, 10 in each block. It returns the texts and the path.
+func writeTexts(t *testing.T) (items []any, path string) {
+	t.Helper()
+	for i := range 300 {
+		items = append(items, strings.Repeat(fmt.Sprint(i), 100))
+	}
+	path = t.TempDir() + "/a.b2b"
+	o, err := Create(t.Context(), path, Batches, &CreateOptions{ItemsPerBlock: 10})
+	if err == nil {
+		err = errors.Join(o.Append(t.Context(), items...), o.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return items, path
+}
+
 // tornReader gives wrong bytes at the first read from an offset on.
 type tornReader struct {
 	io.ReaderAt
@@ -210,18 +227,7 @@ func (r *tornReader) ReadAt(p []byte, off int64) (int, error) {
 // TestReadTorn reads the blocks of a batch, one of whose reads was wrong. Later reads do not keep its bytes.
 func TestReadTorn(t *testing.T) {
 	ctx := context.Background()
-	items := make([]any, 300)
-	for i := range items {
-		items[i] = strings.Repeat(fmt.Sprint(i), 100)
-	}
-	path := t.TempDir() + "/a.b2b"
-	w, err := Create(ctx, path, Batches, &CreateOptions{ItemsPerBlock: 10})
-	if err == nil {
-		err = errors.Join(w.Append(ctx, items...), w.Close())
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, path := writeTexts(t)
 	b, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -259,17 +265,17 @@ func TestReadTorn(t *testing.T) {
 // TestReadBlocksTogether reads the blocks of one batch from several goroutines, which share the open chunk.
 func TestReadBlocksTogether(t *testing.T) {
 	ctx := context.Background()
-	items := make([]any, 300)
-	for i := range items {
-		items[i] = strings.Repeat(fmt.Sprint(i), 100)
-	}
-	path := t.TempDir() + "/a.b2b"
-	o, err := Create(ctx, path, Batches, &CreateOptions{ItemsPerBlock: 10})
-	if err == nil {
-		err = o.Append(ctx, items...)
-	}
+	items, path := writeTexts(t)
+	f, err := frame.Open(ctx, path, nil)
 	if err != nil {
 		t.Fatal(err)
+	}
+	o, err := New(ctx, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := o.ItemsPerBlock(); n != 10 {
+		t.Error(n, "items per block")
 	}
 	defer o.Close()
 	var wait sync.WaitGroup
