@@ -13,7 +13,8 @@
 //	tree.go      all matches of a block, from binary trees, and
 //	optimal.go   the cheapest path through the block with them (9, and 8 for small inputs)
 //
-// The optimal parse skips random bytes, which quiet.go finds.
+// The optimal parse skips random bytes, which quiet.go finds. There a sample also decides whether the searches of
+// levels 4 to 6 find matches of 4 bytes, or longer ones only.
 //
 // Then the resulting literals and sequences are encoded:
 //

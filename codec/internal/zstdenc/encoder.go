@@ -33,6 +33,7 @@ type Encoder struct {
 	optimal  *optimal
 	splitter *splitter
 	quiet    quiet
+	short    bool   // the search hashes 4 bytes
 	out      []byte // buffer for a block
 }
 

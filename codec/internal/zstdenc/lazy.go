@@ -149,20 +149,28 @@ func equalBytes(v uint64, c uint8) uint32 {
 }
 
 // matchLazy finds matches with rows of positions. With lazyMatch it looks for a better match at the next position
-// before it takes a match, and with lazy2Match also at the position after that. The score of a match is four times its
-// length, less the bits of its offset.
+// before it takes a match. If the match has at most longestWait bytes, it also looks at the position after that. The
+// score of a match is four times its length, less the bits of its offset. The score of a later match must be better by
+// more than nextGain or secondGain.
 func (e *Encoder) matchLazy(start, end int) {
 	src := e.src[:end]
 	s := &e.rows
+	kept := e.keptStep(start, end)
+	if kept != keptRandom {
+		e.chooseHash(start)
+	}
 	s.prepare(e, end)
-	depth := int(e.params.strategy - greedyMatch)
+	depth := 0
+	if e.params.strategy == lazyMatch {
+		depth = 2
+	}
 	at, anchor := start, start
 	if at == 0 {
 		at = 1
 	}
 	r1, r2 := int(e.repeats[0]), int(e.repeats[1])
 	limit := end - 12
-	s.last = max(s.last, start-e.keptStep(start, end)<<8)
+	s.last = max(s.last, start-kept<<8)
 	for at <= limit {
 		length, distance, first := 3, 0, at // distance 0 is r1
 		if r := at + 1 - r1; r >= 0 && load32(src, r) == load32(src, at+1) {
@@ -200,17 +208,20 @@ func (e *Encoder) matchLazy(start, end int) {
 					bar = 4*length - offsetBits(distance)
 				}
 			}
-			gain := 4
+			gain := nextGain
 			if wait < depth {
-				gain = 7
+				gain = secondGain
 			}
 			// A longer match may still have an offset that costs too much.
-			if n, d := s.longest(at, max(length-2, 3)); d > 0 && 4*n-offsetBits(d) > bar+gain {
+			if n, d := s.longest(at, max((bar+gain)/4, 3)); d > 0 && 4*n-offsetBits(d) > bar+gain {
 				length, distance, first = n, d, at
 				wait = depth
 				continue
 			}
 			wait--
+			if length > longestWait {
+				break
+			}
 		}
 		offset := uint32(1)
 		if distance > 0 {
@@ -243,6 +254,29 @@ func (e *Encoder) matchLazy(start, end int) {
 	e.repeats = [3]uint32{uint32(r1), uint32(r2)} // the third offset is not used
 	s.src = nil
 	e.rest(anchor, end)
+}
+
+// The C library takes 4 and 7 for the gains, and looks twice for all matches. This takes less time, and the results are
+// smaller.
+const (
+	nextGain    = 4
+	secondGain  = 13
+	longestWait = 5
+)
+
+// chooseHash lets the search hash 4 bytes if a sample is better with matches of 4 bytes. The choice is made at the
+// start of the input, and again where the search has found nothing for a long time: positions with the other hash are
+// not found any more.
+func (e *Encoder) chooseHash(start int) {
+	if !e.params.sample {
+		return
+	}
+	if start == 0 || e.unmatched(start) {
+		e.short = e.quiet.short(e.src[start:])
+	}
+	if e.short {
+		e.params.minMatch = 4
+	}
 }
 
 // prepare prepares s for the block of an encoder that ends at end.

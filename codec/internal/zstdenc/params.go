@@ -9,8 +9,7 @@ const (
 	fastMatch    strategy = iota // one table of hashes, the first match found
 	doubleMatch                  // two tables, for long and short matches
 	greedyMatch                  // rows of positions with the same hash
-	lazyMatch                    // also tries the next position
-	lazy2Match                   // also tries the next two positions
+	lazyMatch                    // also tries the next positions
 	optimalParse                 // a tree of all positions, and the cheapest path through a block
 )
 
@@ -26,6 +25,7 @@ type params struct {
 	passes   uint8  // most passes of the optimal parse; at least 2 for blocks with few sequences
 	thorough bool   // skip no positions
 	split    bool   // blocks end where the statistics of the bytes change
+	sample   bool   // hash 4 bytes if a sample of the input has many such matches that are worth it
 	retryLog uint8  // logarithm of the compression ratio from which a block is searched again; 0 = never
 }
 
@@ -61,15 +61,15 @@ var levels = [9][4]params{
 		{strategy: fastMatch, minMatch: 5, retryLog: 7},
 	},
 	same(params{strategy: doubleMatch, minMatch: 4, retryLog: 5}),
-	same(params{strategy: greedyMatch, searchLog: 3, minMatch: 5, maxStep: 512, retryLog: 5}),
-	same(params{strategy: lazyMatch, searchLog: 3, minMatch: 5, maxStep: 512, retryLog: 5}),
-	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 5, maxStep: 512, split: true}),
-	same(params{strategy: lazy2Match, searchLog: 4, minMatch: 4, maxStep: 8, split: true}),
+	same(params{strategy: greedyMatch, searchLog: 3, minMatch: 5, maxStep: 512, sample: true, retryLog: 5}),
+	same(params{strategy: lazyMatch, searchLog: 3, minMatch: 5, maxStep: 512, sample: true, retryLog: 5}),
+	same(params{strategy: lazyMatch, searchLog: 4, minMatch: 5, maxStep: 512, sample: true, split: true}),
+	same(params{strategy: lazyMatch, searchLog: 4, minMatch: 4, maxStep: 8, split: true}),
 	{
 		small,
 		small,
 		small,
-		{strategy: lazy2Match, searchLog: 4, minMatch: 4, maxStep: 8, split: true},
+		{strategy: lazyMatch, searchLog: 4, minMatch: 4, maxStep: 8, split: true},
 	},
 	same(best),
 }

@@ -133,3 +133,44 @@ func TestSplitAfterNoise(t *testing.T) {
 		}
 	}
 }
+
+// TestShort checks where a sample chooses matches of 4 bytes: in bytes that are nearly equally frequent, and repeat
+// numbers that were there before.
+func TestShort(t *testing.T) {
+	random := noise(sampleSize, 7)
+	again := bytes.Clone(random) // every 40 bytes a match of 4 bytes
+	for at := sampleSize / 2; at+40 <= sampleSize; at += 40 {
+		copy(again[at:], again[at-sampleSize/2:][:4])
+	}
+	few := func(b []byte, n byte) []byte { // only n bytes occur
+		b = bytes.Clone(b)
+		for i := range b {
+			b[i] %= n
+		}
+		return b
+	}
+	long := few(again, 200)
+	for at := sampleSize / 2; at+40 <= sampleSize; at += 40 {
+		copy(long[at:], long[at-sampleSize/2:][:8])
+	}
+	for _, v := range []struct {
+		name string
+		src  []byte
+		want bool
+	}{
+		{"nothing", nil, false},
+		{"random bytes", random, false},
+		{"random bytes with matches", again, false}, // the histogram is flat
+		{"200 bytes", few(random, 200), false},
+		{"200 bytes with matches", few(again, 200), true},
+		{"200 bytes with longer matches", long, false},
+		{"200 bytes with matches, too few", few(again, 200)[:sampleSize/2-1], false},
+		{"16 bytes with matches", few(again, 16), false}, // 4 of them have 16 bits
+		{"zeros", make([]byte, sampleSize), false},
+	} {
+		e := NewEncoder(5)
+		if got := e.quiet.short(v.src); got != v.want {
+			t.Errorf("%s: %t, want %t", v.name, got, v.want)
+		}
+	}
+}
