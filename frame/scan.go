@@ -28,6 +28,7 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 	var candidates []candidate
 	buf := []byte(nil)
 	start := int64(0) // of buf in the file
+	end := int64(0)   // of the intact chunks
 	for at := int64(0); sv.size-at >= coder.HeaderSize; {
 		if at < start || at+coder.HeaderSize > start+int64(len(buf)) {
 			if err := ctx.Err(); err != nil {
@@ -56,17 +57,20 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 		}
 		p := candidate{at: at, h: h}
 		cost, intact := sv.decode(&p)
-		switch {
-		case intact:
-			candidates = append(candidates, p)
-			at = sv.after(&p)
-			continue
-		case cost > sv.budget:
-			sv.report(sv.f.wrap("chunks", at, fmt.Errorf("too many false chunk headers; search stopped here: %w", ErrTooLarge)))
-			return candidates, nil
+		if !intact || at < end { // a chunk in a chunk is probably false, too
+			if cost > sv.budget {
+				sv.report(sv.f.wrap("chunks", at, fmt.Errorf("too many false chunk headers; search stopped here: %w", ErrTooLarge)))
+				return candidates, nil
+			}
+			sv.budget -= cost
 		}
-		sv.budget -= cost
-		at++
+		if !intact {
+			at++
+			continue
+		}
+		candidates = append(candidates, p)
+		end = max(end, at+int64(h.CBytes))
+		at = sv.after(&p)
 	}
 	return candidates, nil
 }

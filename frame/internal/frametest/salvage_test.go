@@ -234,6 +234,26 @@ func TestSalvageReaching(t *testing.T) {
 	}
 }
 
+// TestSalvageNested salvages a file with a chunk at every 40 bytes. Each contains all later ones, uncompressed. The
+// work must not be the square of the size.
+func TestSalvageNested(t *testing.T) {
+	const size, step = 256 << 10, 40
+	b := make([]byte, size+64)
+	for at := 0; at+step < size; at += step {
+		n := uint32(size - at - step)
+		copy(b[at:], []byte{5, 1, 0x35, 1})
+		binary.LittleEndian.PutUint32(b[at+4:], n)
+		binary.LittleEndian.PutUint32(b[at+8:], n)
+		binary.LittleEndian.PutUint32(b[at+12:], n+step)
+		binary.LittleEndian.PutUint32(b[at+32:], 36)
+		binary.LittleEndian.PutUint32(b[at+36:], n)
+	}
+	r := salvage(t, b)
+	if told := strings.Join(r.told, "\n"); !strings.Contains(told, "too many false chunk headers") {
+		t.Errorf("%+v, %d reports, %v", r.Salvaged, len(r.told), r.err)
+	}
+}
+
 // TestSalvageForms salvages frames with chunks of any size, blocks of any size, special values, and chunks in another
 // order than that of their positions, without header or index.
 func TestSalvageForms(t *testing.T) {
