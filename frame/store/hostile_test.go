@@ -8,8 +8,10 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/internal/errs"
@@ -244,13 +246,23 @@ func TestPickles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, b := range map[string][]byte{"frame": buildFrame(t, nil, nil, pickle), "chunk": raw} {
+	large, err := chunk.Encode(nil, append(bytes.Clone(pickle), make([]byte, 64<<20)...), chunk.Params{TypeSize: 1, BlockSize: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, b := range map[string][]byte{"frame": buildFrame(t, nil, nil, pickle), "chunk": raw, "large chunk": large} {
 		file := filepath.Join(dir, name)
 		if err := os.WriteFile(file, b, 0o666); err != nil {
 			t.Fatal(err)
 		}
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		if _, err := OpenTensor(ctx, file, nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > 16<<20 {
+			t.Errorf("%s: allocated %d bytes", name, n)
 		}
 	}
 	if _, err := OpenTensor(ctx, "../../testdata/stores/objects.b2b", nil); !errors.Is(err, ErrFormat) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
@@ -43,7 +44,7 @@ func openTensor(ctx context.Context, name string, o *OpenOptions) (*ndarray.Arra
 	}
 	fo := o.frames()
 	f, err := frame.OpenReaderAt(ctx, file, fi.Size(), &fo)
-	if errors.Is(err, ErrFormat) && isPickledChunk(file, fi.Size()) {
+	if errors.Is(err, ErrFormat) && isPickledChunk(file, fi.Size(), fo.MaxBytes) {
 		return nil, errPickle()
 	}
 	if err != nil {
@@ -70,15 +71,10 @@ func errPickle() error {
 	return faults.Unsupportedf("a pickled Python object, which is not loaded because it can execute any code; save it with save_tensor")
 }
 
-// isPickledChunk reports whether a file holds a chunk with a pickle.
-func isPickledChunk(r io.ReaderAt, size int64) bool {
-	const most = 64 << 20
-	if size > most {
-		return false
-	}
-	b := make([]byte, size)
-	if _, err := r.ReadAt(b, 0); err != nil {
-		return false
-	}
-	return frames.IsPickledChunk(b)
+// isPickledChunk reports whether a file holds a chunk with a pickle. It decodes the first block at most.
+func isPickledChunk(r io.ReaderAt, size, maxBytes int64) bool {
+	var head [2]byte
+	c := chunk.Coder{MaxBytes: maxBytes}
+	n, err := c.DecodeAt(head[:], io.NewSectionReader(r, 0, size), 0)
+	return n == len(head) && (err == nil || err == io.EOF) && frames.IsPickle(head[:])
 }

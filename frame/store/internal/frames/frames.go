@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/errs"
 )
@@ -39,12 +38,6 @@ func VLMeta(f *frame.Frame, name string) ([]byte, bool, error) {
 	}
 	b, err := f.VLMeta(name)
 	return b, err == nil, err
-}
-
-// IsPickledChunk reports whether b is a chunk that holds a pickle.
-func IsPickledChunk(b []byte) bool {
-	content, err := chunk.Decode(nil, b)
-	return err == nil && IsPickle(content)
 }
 
 // IsPickle reports whether bytes begin as a pickle of protocol 2 to 5 does.
