@@ -242,6 +242,9 @@ func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, 
 
 // readBlock is ReadBlock for a chunk that exists.
 func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return dst, err
+	}
 	read = dst // if recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
@@ -250,9 +253,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 	last := s.blocks.Load()
 	r := last.reader(i)
 	if r != nil {
-		if err := ctx.Err(); err != nil {
-			return dst, err
-		}
+		// The chunk of the call before.
 	} else if r = new(coder.Reader); s.index.at(i) < 0 {
 		c, err := f.specialChunk(s, i)
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
@@ -198,11 +199,11 @@ func (o *Array) countItems(ctx context.Context, n int) ([]int64, error) {
 	var buf []byte
 	decoded := int64(0)
 	for i := range lengths {
-		info, err := o.f.ChunkInfo(ctx, i)
+		blocks, err := o.blocks(ctx, i)
 		if err != nil {
 			return nil, err
 		}
-		for k := range info.Blocks {
+		for k := range blocks {
 			if buf, err = o.f.ReadBlock(ctx, buf[:0], i, k); err != nil {
 				return nil, err
 			}
@@ -325,7 +326,15 @@ func (o *Array) Blocks(ctx context.Context, batch int) (int, error) {
 	if _, _, err := o.BatchRange(batch); err != nil {
 		return 0, err
 	}
+	return o.blocks(ctx, batch)
+}
+
+// blocks is Blocks for a batch that exists. A chunk of one value may have many more blocks than it has bytes.
+func (o *Array) blocks(ctx context.Context, batch int) (int, error) {
 	info, err := o.f.ChunkInfo(ctx, batch)
+	if err == nil && info.Special != chunk.Regular {
+		err = faults.Corruptf("batch %d: a chunk of %v", batch, info.Special)
+	}
 	return info.Blocks, err
 }
 

@@ -74,11 +74,10 @@ func (o *Array) load(ctx context.Context, p *place, i int64) error {
 	block, at := p.block, p.first
 	if p.end == 0 || i < at || i >= list.ends[p.batch] {
 		p.batch = sort.Search(len(list.ends), func(b int) bool { return list.ends[b] > i })
-		info, err := o.f.ChunkInfo(ctx, p.batch)
-		if err != nil {
+		var err error
+		if p.blocks, err = o.blocks(ctx, p.batch); err != nil {
 			return err
 		}
-		p.blocks = info.Blocks
 		block = 0
 		at, _ = list.bounds(p.batch)
 	}
@@ -99,6 +98,9 @@ func (o *Array) load(ctx context.Context, p *place, i int64) error {
 		p.n, p.items, err = frames.ArrayHeader(p.buf)
 		if want := min(list.perBlock, end-at); err == nil && list.perBlock > 0 && p.n != want {
 			err = faults.Corruptf("%d items, want %d", p.n, want)
+		}
+		if err == nil && p.n == 0 {
+			err = faults.Corruptf("no items")
 		}
 		if err != nil {
 			return fmt.Errorf("batch %d, block %d: %w", p.batch, block, err)
