@@ -192,7 +192,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 func (c *contiguous) replaceBy(n *contiguous, old *snapshot) {
 	c.pending.Forget() // its extents are those of the old file
 	c.pending.Add(old, storage.Extent{}, nil, c.Bytes)
-	c.Bytes, c.space, c.head, c.scanned, c.shared, c.doubt = n.Bytes, nil, n.head, true, n.shared, false
+	c.Bytes, c.space, c.head, c.scanned, c.shared, c.doubt = n.Bytes, storage.FreeList{}, n.head, true, n.shared, false
 }
 
 // gatherer writes consecutive bytes in few large writes.

@@ -77,7 +77,7 @@ func TestCompact(t *testing.T) {
 					if size := fileSize(t, f.path); dead != 0 || size != f.Info().FrameLen || size != live(t, f) {
 						t.Fatalf("%d dead bytes of %d before, %d after, in a file of %d with %d live", before, size, dead, size, live(t, f))
 					}
-					if len(s.space) != 0 {
+					if s.space.Len() != 0 {
 						t.Fatalf("free space %v", s.space)
 					}
 				} else if held == nil && dead != 0 {

@@ -274,9 +274,7 @@ func (c *contiguous) release() {
 		x := &freed[i]
 		x.Off = min(max(x.Off, c.head), x.End) // headers grow over old trailers
 	}
-	if len(freed) > 0 {
-		c.space.Add(freed...)
-	}
+	c.space.Add(freed...)
 }
 
 func (c *contiguous) reopen(ctx context.Context, write bool) (r reopened, err error) {
@@ -334,7 +332,7 @@ func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 		c.pending.Add(old, storage.Extent{}, nil, c.Bytes)
 		c.Bytes = r.segment.Bytes
 	}
-	c.space, c.head, c.scanned, c.shared, c.doubt, c.cut = nil, 0, false, false, false, true
+	c.space, c.head, c.scanned, c.shared, c.doubt, c.cut = storage.FreeList{}, 0, false, false, false, true
 }
 
 func (c *contiguous) close() error {

@@ -128,11 +128,11 @@ func checkSpace(t testing.TB, f *Frame) {
 			used = append(used, x)
 		}
 	}
-	used = append(used, c.space...)
+	used = slices.AppendSeq(used, c.space.All())
 	slices.SortFunc(used, func(x, y storage.Extent) int { return cmp.Or(cmp.Compare(x.Off, y.Off), cmp.Compare(x.End, y.End)) })
 	for i := 1; i < len(used); i++ {
 		if used[i-1].End > used[i].Off {
-			t.Fatalf("%v and %v share bytes; free %v, pending %d", used[i-1], used[i], c.space, len(c.pending))
+			t.Fatalf("%v and %v share bytes; free %v, pending %d", used[i-1], used[i], slices.Collect(c.space.All()), len(c.pending))
 		}
 	}
 	_, faulty := c.Bytes.(*disk)

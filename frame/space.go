@@ -10,7 +10,7 @@ import (
 // allocate returns space for n new bytes: in the first free space that is large enough, or at the end.
 func (c *contiguous) allocate(tx *transaction, n int64) storage.Extent {
 	c.reuse(tx)
-	if len(c.space) > 0 && c.mayReuse(tx.cur) {
+	if c.space.Len() > 0 && c.mayReuse(tx.cur) {
 		if x, ok := c.space.Allocate(int64(tx.next.headerLen), n); ok { // the header of an empty frame may have grown
 			tx.end = max(tx.end, x.End) // free space may follow the current state
 			return x
@@ -31,11 +31,7 @@ func (c *contiguous) reuse(tx *transaction) {
 
 // end returns the end of all bytes that are or were in use, or free.
 func (c *contiguous) end(tx *transaction) int64 {
-	end := max(tx.end, int64(tx.next.headerLen), c.inUse(tx.cur))
-	if n := len(c.space); n > 0 {
-		end = max(end, c.space[n-1].End)
-	}
-	return end
+	return max(tx.end, int64(tx.next.headerLen), c.inUse(tx.cur), c.space.End())
 }
 
 // inUse returns the end of the bytes of cur, which may be nil, and of pending frees.
@@ -121,14 +117,10 @@ func (c *contiguous) scanFree(tx *transaction) {
 		at = live[0].Off
 	}
 	for _, x := range live {
-		if x.Off > at {
-			c.space = append(c.space, storage.Extent{Off: at, End: x.Off})
-		}
+		c.space.Add(storage.Extent{Off: at, End: x.Off})
 		at = x.End
 	}
-	if t := tx.cur.tail(); t.Off > at {
-		c.space = append(c.space, storage.Extent{Off: at, End: t.Off})
-	}
+	c.space.Add(storage.Extent{Off: at, End: tx.cur.tail().Off})
 	if !sampled {
 		tx.next.area = at
 	}
@@ -162,7 +154,7 @@ func (c *contiguous) mayReuse(cur *snapshot) bool {
 	list, shared := cur.index.storedEntries()
 	live := c.live(cur, list)
 	c.shared = c.shared || shared || live == nil && len(list) > 0
-	for _, x := range c.space {
+	for x := range c.space.All() {
 		i, _ := slices.BinarySearchFunc(live, x.Off, func(y storage.Extent, off int64) int { return cmp.Compare(y.End, off+1) })
 		c.shared = c.shared || i < len(live) && live[i].Overlaps(x)
 	}

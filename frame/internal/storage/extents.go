@@ -16,73 +16,159 @@ func (x Extent) Len() int64 { return x.End - x.Off }
 // Overlaps reports whether x and y have a byte in common.
 func (x Extent) Overlaps(y Extent) bool { return max(x.Off, y.Off) < min(x.End, y.End) }
 
-// FreeList is the free space of a storage: extents that neither overlap nor touch, sorted by offset.
-type FreeList []Extent
+// FreeList is the free space of a storage: extents that are not empty and neither overlap nor touch, sorted by offset.
+// They are in groups, so that no call looks at all of them.
+type FreeList struct {
+	groups []freeGroup // none is empty
+	bytes  int64
+}
 
-// Add adds free space and joins extents that touch. It takes time in proportion to the list, so add many extents at
-// once.
+// freeGroup is a part of a FreeList.
+type freeGroup struct {
+	list []Extent // at most maxGroup
+	most int64    // the largest length
+}
+
+const maxGroup = 512
+
+// Add adds free space and joins extents that touch.
 func (f *FreeList) Add(extents ...Extent) {
-	list := append(*f, extents...)
-	slices.SortFunc(list, func(x, y Extent) int { return cmp.Compare(x.Off, y.Off) })
-	kept := list[:0]
-	for _, x := range list {
-		switch last := len(kept) - 1; {
-		case x.Off >= x.End:
-		case last >= 0 && kept[last].End == x.Off:
-			kept[last].End = x.End
-		default:
-			kept = append(kept, x)
+	for _, x := range extents {
+		if x.Off < x.End {
+			f.Reserve(x) // also correct if some of it is free already
+			f.add(x)
 		}
 	}
-	*f = kept
+}
+
+func (f *FreeList) add(x Extent) {
+	f.bytes += x.Len()
+	g, i := f.find(x.Off - 1)
+	if g == len(f.groups) { // x is the last
+		if g == 0 {
+			f.groups = append(f.groups, freeGroup{})
+		}
+		g = len(f.groups) - 1
+		i = len(f.groups[g].list)
+		f.replace(g, i, i, x)
+		return
+	}
+	list, k := f.groups[g].list, i
+	if list[k].End == x.Off {
+		x.Off = list[k].Off
+		k++
+	}
+	switch {
+	case k < len(list):
+		if list[k].Off == x.End {
+			x.End = list[k].End
+			k++
+		}
+	case g+1 < len(f.groups):
+		if next := f.groups[g+1].list[0]; next.Off == x.End {
+			x.End = next.End
+			f.replace(g+1, 0, 1)
+		}
+	}
+	f.replace(g, i, k, x)
+}
+
+// find returns the position of the first extent that ends after off: its group, or the number of groups if there is
+// none, and its index in the group.
+func (f *FreeList) find(off int64) (g, i int) {
+	end := func(x Extent, off int64) int { return cmp.Compare(x.End, off+1) }
+	g, _ = slices.BinarySearchFunc(f.groups, off, func(y freeGroup, off int64) int { return end(y.list[len(y.list)-1], off) })
+	if g < len(f.groups) {
+		i, _ = slices.BinarySearchFunc(f.groups[g].list, off, end)
+	}
+	return g, i
+}
+
+// replace replaces extents i to k-1 of a group. It splits a group that becomes too large, and removes an empty one.
+func (f *FreeList) replace(g, i, k int, by ...Extent) {
+	list := slices.Replace(f.groups[g].list, i, k, by...)
+	n := len(list)
+	if n == 0 {
+		f.groups = slices.Delete(f.groups, g, g+1)
+		return
+	}
+	if n > maxGroup {
+		n /= 2
+		f.groups = slices.Insert(f.groups, g+1, newFreeGroup(slices.Clone(list[n:])))
+	}
+	f.groups[g] = newFreeGroup(list[:n])
+}
+
+func newFreeGroup(list []Extent) freeGroup {
+	most := int64(0)
+	for _, x := range list {
+		most = max(most, x.Len())
+	}
+	return freeGroup{list, most}
 }
 
 // Reserve removes x from the free space.
 func (f *FreeList) Reserve(x Extent) {
-	if !slices.ContainsFunc(*f, x.Overlaps) {
-		return
-	}
-	var kept []Extent
-	for _, y := range *f {
-		if y.Off < min(y.End, x.Off) {
-			kept = append(kept, Extent{y.Off, min(y.End, x.Off)})
+	for x.Off < x.End {
+		g, i := f.find(x.Off)
+		if g == len(f.groups) {
+			return
 		}
-		if max(y.Off, x.End) < y.End {
-			kept = append(kept, Extent{max(y.Off, x.End), y.End})
+		y := f.groups[g].list[i]
+		if y.Off >= x.End {
+			return
 		}
+		var kept []Extent
+		if y.Off < x.Off {
+			kept = append(kept, Extent{y.Off, x.Off})
+		}
+		if x.End < y.End {
+			kept = append(kept, Extent{x.End, y.End})
+		}
+		f.bytes -= min(x.End, y.End) - max(x.Off, y.Off)
+		f.replace(g, i, i+1, kept...)
 	}
-	*f = kept
 }
 
-// Allocate takes n bytes from the first extent that has n bytes at or after offset from.
+// Allocate takes n bytes from the first extent that has n bytes at or after offset from. It removes the free space
+// before from.
 func (f *FreeList) Allocate(from, n int64) (Extent, bool) {
-	for i := range *f {
-		x := &(*f)[i]
-		if x.Off < from {
-			x.Off = min(from, x.End)
+	f.Reserve(Extent{End: from})
+	for _, g := range f.groups {
+		if g.most < n {
+			continue
 		}
-		if x.Len() >= n {
-			off := x.Off
-			switch x.Off += n; {
-			case x.Off < x.End:
-			case i == 0: // moves nothing
-				*f = (*f)[1:]
-			default:
-				*f = slices.Delete(*f, i, i+1)
-			}
-			return Extent{off, off + n}, true
-		}
+		i := slices.IndexFunc(g.list, func(x Extent) bool { return x.Len() >= n })
+		x := Extent{g.list[i].Off, g.list[i].Off + n}
+		f.Reserve(x)
+		return x, true
 	}
 	return Extent{}, false
 }
 
 // Len returns the number of free bytes.
-func (f FreeList) Len() int64 {
-	sum := int64(0)
-	for _, x := range f {
-		sum += x.Len()
+func (f *FreeList) Len() int64 { return f.bytes }
+
+// End returns the end of the last extent, or 0.
+func (f *FreeList) End() int64 {
+	if len(f.groups) == 0 {
+		return 0
 	}
-	return sum
+	list := f.groups[len(f.groups)-1].list
+	return list[len(list)-1].End
+}
+
+// All yields the extents.
+func (f *FreeList) All() iter.Seq[Extent] {
+	return func(yield func(Extent) bool) {
+		for _, g := range f.groups {
+			for _, x := range g.list {
+				if !yield(x) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Owner is a state that uses extents.

@@ -25,16 +25,17 @@ func TestFreeList(t *testing.T) {
 			list.Reserve(x)
 			set(x, false)
 		case 1:
-			n := 1 + rng.Int64N(20)
-			x, ok := list.Allocate(0, n)
-			if ok != hasRun(free[:], n) || ok && (x.Len() != n || slices.Contains(free[x.Off:x.End], false)) {
-				t.Fatalf("step %d: %d bytes at %v, %v", step, n, x, ok)
+			from, n := rng.Int64N(size)*rng.Int64N(2)/8, 1+rng.Int64N(20)
+			set(Extent{0, from}, false)
+			x, ok := list.Allocate(from, n)
+			if off := firstRun(free[:], n); ok != (off >= 0) || ok && x != (Extent{off, off + n}) {
+				t.Fatalf("step %d: %d bytes at %v, %v, want offset %d", step, n, x, ok, off)
 			}
 			set(x, false)
-		default: // the used bytes of several ranges, in any order
+		default: // bytes of several ranges, in any order, also bytes that are free
 			var add []Extent
 			for i := range int64(size) {
-				if i%100 < x.Len() && !free[i] {
+				if i%100 < x.Len() && (!free[i] || rng.IntN(8) == 0) {
 					add = append(add, Extent{i, i + 1})
 				}
 			}
@@ -44,7 +45,7 @@ func TestFreeList(t *testing.T) {
 				set(x, true)
 			}
 		}
-		var want FreeList
+		var want []Extent
 		for i := range int64(size) {
 			if n := len(want); free[i] && n > 0 && want[n-1].End == i {
 				want[n-1].End++
@@ -52,24 +53,119 @@ func TestFreeList(t *testing.T) {
 				want = append(want, Extent{i, i + 1})
 			}
 		}
-		if !slices.Equal(list, want) {
-			t.Fatalf("step %d: %v, want %v", step, list, want)
+		if got := slices.Collect(list.All()); !slices.Equal(got, want) {
+			t.Fatalf("step %d: %v, want %v", step, got, want)
 		}
+		checkFreeList(t, &list)
 	}
 }
 
-// hasRun reports whether n consecutive bytes are free.
-func hasRun(free []bool, n int64) bool {
+// firstRun returns the offset of the first n consecutive bytes that are free, or -1.
+func firstRun(free []bool, n int64) int64 {
 	run := int64(0)
-	for _, x := range free {
+	for i, x := range free {
 		if run++; !x {
 			run = 0
 		}
 		if run == n {
-			return true
+			return int64(i) + 1 - n
 		}
 	}
-	return false
+	return -1
+}
+
+// checkFreeList checks what a FreeList knows about its extents, and that the groups are small.
+func checkFreeList(t *testing.T, f *FreeList) {
+	t.Helper()
+	bytes, end := int64(0), int64(0)
+	for _, g := range f.groups {
+		most := int64(0)
+		for _, x := range g.list {
+			bytes, end, most = bytes+x.Len(), x.End, max(most, x.Len())
+		}
+		if len(g.list) == 0 || len(g.list) > maxGroup || most != g.most {
+			t.Fatalf("a group of %d extents, of at most %d bytes, want %d", len(g.list), g.most, most)
+		}
+	}
+	if f.Len() != bytes || f.End() != end {
+		t.Fatalf("%d bytes, end %d, want %d, %d", f.Len(), f.End(), bytes, end)
+	}
+}
+
+// TestFreeListLarge compares a FreeList of many groups with a list that is searched from the start.
+func TestFreeListLarge(t *testing.T) {
+	const slots, slot = 10_000, 16
+	rng := rand.New(rand.NewPCG(5, 0))
+	var list FreeList
+	var naive []Extent
+	var used []Extent
+	for i := range int64(slots) {
+		used = append(used, Extent{i * slot, i*slot + slot})
+	}
+	groups := 0
+	for step := range 4 * slots {
+		frees := rng.IntN(3) > 0
+		if step >= 2*slots { // the list becomes short again
+			frees = rng.IntN(3) == 0
+		}
+		if frees && len(used) > 0 {
+			k := rng.IntN(len(used))
+			x := used[k]
+			used = slices.Delete(used, k, k+1)
+			list.Add(x)
+			i := 0
+			for i < len(naive) && naive[i].End < x.Off {
+				i++
+			}
+			k = i
+			for ; k < len(naive) && naive[k].Off <= x.End; k++ {
+				x.Off, x.End = min(x.Off, naive[k].Off), max(x.End, naive[k].End)
+			}
+			naive = slices.Replace(naive, i, k, x)
+			groups = max(groups, len(list.groups))
+			continue
+		}
+		n := 1 + rng.Int64N(3*slot)
+		x, ok := list.Allocate(0, n)
+		i := slices.IndexFunc(naive, func(x Extent) bool { return x.Len() >= n })
+		if ok != (i >= 0) || ok && x != (Extent{naive[i].Off, naive[i].Off + n}) {
+			t.Fatalf("step %d: %d bytes at %v, %v, want extent %d", step, n, x, ok, i)
+		}
+		if !ok {
+			continue
+		}
+		used = append(used, x)
+		if naive[i].Off = x.End; naive[i].Len() == 0 {
+			naive = slices.Delete(naive, i, i+1)
+		}
+	}
+	if !slices.Equal(slices.Collect(list.All()), naive) || groups < 4 {
+		t.Fatalf("other extents, or only %d groups", groups)
+	}
+	checkFreeList(t, &list)
+}
+
+// TestFreeListCost counts the groups and extents that calls look at, in a list of many extents that are too small.
+func TestFreeListCost(t *testing.T) {
+	const n = 100_000
+	var list FreeList
+	for i := range int64(n) { // not in order
+		i = i * 7919 % n
+		list.Add(Extent{32 * i, 32*i + 16})
+	}
+	checkFreeList(t, &list)
+	if cost := len(list.groups) + maxGroup; cost > n/64 { // of each call
+		t.Errorf("a call looks at %d groups and extents of %d", cost, n)
+	}
+	for i := range int64(n) {
+		if x, ok := list.Allocate(0, 17); ok {
+			t.Fatalf("17 bytes at %v", x)
+		}
+		list.Reserve(Extent{32 * i, 32*i + 8})
+	}
+	if list.Len() != n*8 {
+		t.Errorf("%d bytes", list.Len())
+	}
 }
 
 // readers is the number of readers of a state.
