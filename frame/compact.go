@@ -191,7 +191,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 // replaceBy sets the storage of c to that of n, which has the current state old without dead bytes.
 func (c *contiguous) replaceBy(n *contiguous, old *snapshot) {
 	c.pending.Forget() // its extents are those of the old file
-	c.pending.Add(old, storage.Extent{}, nil, c.Bytes)
+	c.pending.Add(old, storage.Extent{}, nil, nil, c.Bytes)
 	c.Bytes, c.space, c.head, c.scanned, c.shared, c.doubt = n.Bytes, storage.FreeList{}, n.head, true, n.shared, false
 }
 

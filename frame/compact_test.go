@@ -296,8 +296,8 @@ func TestCompactReaders(t *testing.T) {
 	wg.Wait()
 	must(t, f.Append(t.Context(), small(1)))
 	c := f.store.(*contiguous)
-	if len(c.pending) != 0 {
-		t.Errorf("%d old states are kept", len(c.pending))
+	if c.pending.Len() != 0 {
+		t.Errorf("%d old states are kept", c.pending.Len())
 	}
 	must(t, f.Close())
 }

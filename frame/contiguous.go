@@ -188,10 +188,10 @@ func (c *contiguous) commit(tx *transaction) error {
 		s.src = c.Bytes
 	}
 
-	// Step 5: bytes that the new state does not reference become free when the old state and earlier states have no
-	// readers. No earlier state references the old tail.
+	// Step 5: bytes that the new state does not reference become free when the old state and earlier states that
+	// reference them have no readers. No earlier state references the old tail.
 	if old != nil {
-		c.pending.Add(old, old.tail(), tx.freed, nil)
+		c.pending.Add(old, old.tail(), tx.freed, tx.written, nil)
 		c.cut = true
 	}
 	return nil
@@ -241,7 +241,7 @@ func (c *contiguous) rollback(tx *transaction) {
 // no reader uses the old chunks there.
 func (c *contiguous) reclaim(now *snapshot) *transaction {
 	c.release()
-	if now == nil || len(c.pending) > 0 || !c.cut || now.index.n > 0 {
+	if now == nil || c.pending.Len() > 0 || !c.cut || now.index.n > 0 {
 		return nil
 	}
 	least := int64(now.successor().headerLen)
@@ -258,7 +258,7 @@ func (c *contiguous) trim(now *snapshot) {
 		return
 	}
 	c.space.Reserve(storage.Extent{Off: c.inUse(now), End: math.MaxInt64})
-	if len(c.pending) > 0 {
+	if c.pending.Len() > 0 {
 		return
 	}
 	c.cut = false
@@ -329,7 +329,7 @@ func (c *contiguous) followName(r *reopened, write bool) error {
 func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 	c.pending.Forget()
 	if !r.same {
-		c.pending.Add(old, storage.Extent{}, nil, c.Bytes)
+		c.pending.Add(old, storage.Extent{}, nil, nil, c.Bytes)
 		c.Bytes = r.segment.Bytes
 	}
 	c.space, c.head, c.scanned, c.shared, c.doubt, c.cut = storage.FreeList{}, 0, false, false, false, true

@@ -386,6 +386,7 @@ func TestSpaceAppend(t *testing.T) {
 	}{
 		{10000, 0, 1.6, false, false},
 		{3000, 0, 1.6, false, true},
+		{400, 0, 1.6, true, true},
 		{600, 1, 2, false, false},
 		{600, 7, 2, false, false},
 		{400, 0, 1.6, true, false},
@@ -404,12 +405,14 @@ func TestSpaceAppend(t *testing.T) {
 			m := &model{chunkSize: len(small(0))}
 			for i := range c.chunks {
 				must(t, f.Append(t.Context(), small(i)))
-				if c.held && i < 10 {
-					m.insert(i, small(i))
-				}
 				if c.held && i == 9 {
 					early, err = f.acquire(t.Context())
 					must(t, err)
+					for k := range f.NumChunks() {
+						data, err := f.ReadChunk(t.Context(), nil, k)
+						must(t, err)
+						m.insert(k, data)
+					}
 				}
 				if c.doesUpd {
 					must(t, one(f).Update(i*7919%(i+1), small(i+1)))
@@ -424,13 +427,17 @@ func TestSpaceAppend(t *testing.T) {
 					fi, err := os.Stat(name)
 					must(t, err)
 					peak = max(peak, float64(fi.Size())/float64(live(t, f)))
+					if c.held {
+						checkView(t, (*view)(early), m)
+						checkSpace(t, f)
+					}
 				}
 			}
 			checkSpace(t, f)
 			verify(t, f)
 			if c.held {
 				checkView(t, (*view)(early), m)
-				if n := len(f.store.(*contiguous).pending); n != 1 {
+				if n := f.store.(*contiguous).pending.Len(); n != 1 {
 					t.Errorf("%d old states are kept", n)
 				}
 				f.unuse(early)

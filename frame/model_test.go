@@ -132,7 +132,18 @@ func checkSpace(t testing.TB, f *Frame) {
 	slices.SortFunc(used, func(x, y storage.Extent) int { return cmp.Or(cmp.Compare(x.Off, y.Off), cmp.Compare(x.End, y.End)) })
 	for i := 1; i < len(used); i++ {
 		if used[i-1].End > used[i].Off {
-			t.Fatalf("%v and %v share bytes; free %v, pending %d", used[i-1], used[i], slices.Collect(c.space.All()), len(c.pending))
+			t.Fatalf("%v and %v share bytes; free %v, pending %d", used[i-1], used[i], slices.Collect(c.space.All()), c.pending.Len())
+		}
+	}
+	for old := range c.pending.Owners() {
+		if list, _ := old.index.storedEntries(); old.src == c.Bytes && !c.shared {
+			for _, x := range c.live(old, list) {
+				for y := range c.space.All() {
+					if x.Overlaps(y) {
+						t.Fatalf("%v of an old state is free", x)
+					}
+				}
+			}
 		}
 	}
 	_, faulty := c.Bytes.(*disk)
@@ -239,7 +250,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 			}
 			return
 		}
-		if c, ok := b.f.store.(*contiguous); ok && errors.Is(err, ErrParam) && len(c.pending) > 0 {
+		if c, ok := b.f.store.(*contiguous); ok && errors.Is(err, ErrParam) && c.pending.Len() > 0 {
 			return // the header would cover chunks of the old state that is held
 		}
 		must(t, err)

@@ -280,10 +280,10 @@ func (d *sparse) commit(tx *transaction) error {
 		tx.next.root = d.root
 	}
 
-	// Step 6: the chunk files that only the old state references are removed when it has no readers. Also record a
-	// commit that frees nothing, because earlier states may wait for its readers.
+	// Step 6: the chunk files that only old states reference are removed when these have no readers. Also record a
+	// commit that frees nothing: later ones wait for its readers if they free files that it references.
 	if tx.cur != nil {
-		d.pending.Add(tx.cur, storage.Extent{}, tx.freed, nil)
+		d.pending.Add(tx.cur, storage.Extent{}, tx.freed, tx.written, nil)
 	}
 	return nil
 }
@@ -411,7 +411,7 @@ func (d *sparse) adopt(r reopened, old, s *snapshot) {
 	d.scanned, d.shared, d.takenBy, d.taken = false, false, nil, nil
 	d.pending.Forget()
 	if s.root = r.root; !r.same {
-		d.pending.Add(old, storage.Extent{}, nil, d.root)
+		d.pending.Add(old, storage.Extent{}, nil, nil, d.root)
 		d.root = r.root
 	}
 }

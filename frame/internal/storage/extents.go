@@ -176,29 +176,58 @@ type Owner interface {
 	InUse() bool // reports whether it has readers
 }
 
-// Pending holds pending frees: extents that become free when the readers of a state, and of all states before it, are
-// gone.
-type Pending[O Owner] []pendingFree[O]
+// Pending holds pending frees: extents that become free when no state that has them has readers any more. These are the
+// states from the one that the extent was written for to the last one before it was freed.
+type Pending[O Owner] struct {
+	list  []pendingFree[O] // in the order of the states
+	state int64            // the number of the newest state
+
+	// born has the first state of extents that were written while an older state was in use, by offset. Other extents
+	// may belong to all states.
+	born map[int64]int64
+}
 
 type pendingFree[O Owner] struct {
 	owner    O
+	state    int64  // the number of owner
 	own      Extent // no other state uses it; may be empty
-	extents  []Extent
+	extents  []pendingExtent
 	replaced io.Closer // a storage or directory that another one has replaced, or nil
 }
 
-// Add adds the extents that no state after owner uses, and own, which only owner uses, and which may be empty. replaced
-// may be nil; it is closed when neither owner nor a state before it is in use. Add retains extents.
-func (p *Pending[O]) Add(owner O, own Extent, extents []Extent, replaced io.Closer) {
-	*p = append(*p, pendingFree[O]{owner, own, extents, replaced})
+// pendingExtent is an extent of the states from born to one that is not before the state that it waits for.
+type pendingExtent struct {
+	Extent
+	born int64
+}
+
+// Add adds the extents that no state after owner uses, and own, which only owner uses, and which may be empty. The keys
+// of written are the offsets of the extents that no state up to owner uses. replaced may be nil; it is closed when
+// neither owner nor a state before it is in use.
+func (p *Pending[O]) Add(owner O, own Extent, extents []Extent, written map[int64]int64, replaced io.Closer) {
+	r := pendingFree[O]{owner, p.state, own, make([]pendingExtent, len(extents)), replaced}
+	for i, x := range extents {
+		r.extents[i] = pendingExtent{x, p.born[x.Off]}
+		delete(p.born, x.Off)
+	}
+	p.state++
+	if len(p.list) > 0 || owner.InUse() {
+		if p.born == nil {
+			p.born = map[int64]int64{}
+		}
+		for off := range written {
+			p.born[off] = p.state
+		}
+	}
+	p.list = append(p.list, r)
 }
 
 // Release returns the extents that are no longer in use, and removes them from p. The extents of an owner without
 // readers that wait for an earlier state become those of that state, so that p does not keep the owner.
 func (p *Pending[O]) Release() (free []Extent) {
 	var replaced []io.Closer
-	kept := (*p)[:0]
-	for _, r := range *p {
+	kept := p.list[:0]
+	for _, r := range p.list {
 		if r.owner.InUse() {
 			kept = append(kept, r)
 			continue
@@ -207,35 +236,45 @@ func (p *Pending[O]) Release() (free []Extent) {
 			free = append(free, r.own)
 			r.own = Extent{}
 		}
-		switch last := len(kept) - 1; {
-		case last < 0:
-			free = append(free, r.extents...)
-			if r.replaced != nil {
-				replaced = append(replaced, r.replaced)
-			}
-		case r.replaced == nil:
-			kept[last].extents = append(kept[last].extents, r.extents...)
-		default:
+		if len(kept) > 0 && r.replaced != nil {
 			kept = append(kept, r)
+			continue
+		}
+		for _, x := range r.extents {
+			// No state between the last one in use and r is in use.
+			if last := len(kept) - 1; last >= 0 && kept[last].state >= x.born {
+				kept[last].extents = append(kept[last].extents, x)
+			} else {
+				free = append(free, x.Extent)
+			}
+		}
+		if r.replaced != nil {
+			replaced = append(replaced, r.replaced)
 		}
 	}
-	clear((*p)[len(kept):])
-	*p = kept
+	clear(p.list[len(kept):])
+	p.list = kept
+	if len(kept) == 0 {
+		p.born = nil // no state is older than the newest
+	}
 	for _, c := range replaced {
 		c.Close() // nothing was written to it since it was synced
 	}
 	return free
 }
 
+// Len returns the number of states that wait for their readers.
+func (p *Pending[O]) Len() int { return len(p.list) }
+
 // All yields all extents with their owners.
-func (p Pending[O]) All() iter.Seq2[O, Extent] {
+func (p *Pending[O]) All() iter.Seq2[O, Extent] {
 	return func(yield func(O, Extent) bool) {
-		for _, r := range p {
+		for _, r := range p.list {
 			if r.own.Len() > 0 && !yield(r.owner, r.own) {
 				return
 			}
 			for _, x := range r.extents {
-				if !yield(r.owner, x) {
+				if !yield(r.owner, x.Extent) {
 					return
 				}
 			}
@@ -244,9 +283,9 @@ func (p Pending[O]) All() iter.Seq2[O, Extent] {
 }
 
 // Owners yields the states that wait for their readers.
-func (p Pending[O]) Owners() iter.Seq[O] {
+func (p *Pending[O]) Owners() iter.Seq[O] {
 	return func(yield func(O) bool) {
-		for _, r := range p {
+		for _, r := range p.list {
 			if !yield(r.owner) {
 				return
 			}
@@ -255,22 +294,23 @@ func (p Pending[O]) Owners() iter.Seq[O] {
 }
 
 // Overlaps reports whether x overlaps a pending extent.
-func (p Pending[O]) Overlaps(x Extent) bool {
-	return slices.ContainsFunc(p, func(r pendingFree[O]) bool {
-		return r.own.Overlaps(x) || slices.ContainsFunc(r.extents, x.Overlaps)
+func (p *Pending[O]) Overlaps(x Extent) bool {
+	return slices.ContainsFunc(p.list, func(r pendingFree[O]) bool {
+		return r.own.Overlaps(x) || slices.ContainsFunc(r.extents, func(y pendingExtent) bool { return x.Overlaps(y.Extent) })
 	})
 }
 
 // Forget removes the extents, because other bytes may be stored there now, but keeps the owners.
-func (p Pending[O]) Forget() {
-	for i := range p {
-		p[i].own, p[i].extents = Extent{}, nil
+func (p *Pending[O]) Forget() {
+	for i := range p.list {
+		p.list[i].own, p.list[i].extents = Extent{}, nil
 	}
+	p.born = nil
 }
 
 // Close closes the storages that were replaced.
-func (p Pending[O]) Close() {
-	for _, r := range p {
+func (p *Pending[O]) Close() {
+	for _, r := range p.list {
 		if r.replaced != nil {
 			r.replaced.Close()
 		}

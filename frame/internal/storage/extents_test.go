@@ -173,38 +173,60 @@ type readers int
 
 func (r *readers) InUse() bool { return *r > 0 }
 
-// TestPending compares Pending with the rule for each extent.
+// TestPending compares Pending with the rule for each extent: it is free when none of its states is in use.
 func TestPending(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 0))
+	type life struct {
+		Extent
+		born, last int // numbers of states
+	}
 	var p Pending[*readers]
 	var states []*readers
-	freed := map[Extent]bool{}
-	for step := range int64(300) {
+	var live, dead []life
+	free := map[Extent]bool{}
+	for step := range 300 {
 		state := readers(rng.IntN(3) / 2)
 		states = append(states, &state)
-		p.Add(&state, Extent{2 * step, 2*step + 1}, []Extent{{2*step + 1, 2*step + 2}}, nil)
+		var freed []Extent
+		for range min(len(live), rng.IntN(3)) {
+			k := rng.IntN(len(live))
+			x := live[k]
+			live, x.last = slices.Delete(live, k, k+1), step
+			dead, freed = append(dead, x), append(freed, x.Extent)
+		}
+		written := map[int64]int64{}
+		for i := range int64(2) {
+			x := Extent{3*int64(step) + i, 3*int64(step) + i + 1}
+			written[x.Off] = x.End
+			live = append(live, life{x, step + 1, 0})
+		}
+		own := Extent{3*int64(step) + 2, 3*int64(step) + 3}
+		dead = append(dead, life{own, step, step})
+		p.Add(&state, own, freed, written, nil)
 		if k := rng.IntN(len(states)); rng.IntN(2) == 0 {
 			*states[k] = 0
 		}
 		for _, x := range p.Release() {
-			if freed[x] {
+			if free[x] {
 				t.Fatalf("step %d: %v is free twice", step, x)
 			}
-			freed[x] = true
+			free[x] = true
 		}
-		waits := false // a state so far is in use
-		for k, s := range states {
-			waits = waits || s.InUse()
-			own := Extent{2 * int64(k), 2*int64(k) + 1}
-			if next := (Extent{own.End, own.End + 1}); freed[own] == s.InUse() || freed[next] == waits {
-				t.Fatalf("step %d: %v free %v, %v free %v; state %d in use %v, an earlier one %v",
-					step, own, freed[own], next, freed[next], k, s.InUse(), waits)
+		for _, x := range dead {
+			if inUse := slices.ContainsFunc(states[x.born:x.last+1], (*readers).InUse); free[x.Extent] == inUse {
+				t.Fatalf("step %d: %v of states %d to %d, in use %v, free %v", step, x.Extent, x.born, x.last, inUse, free[x.Extent])
 			}
 		}
-		for _, r := range p {
+		if len(free) > len(dead) {
+			t.Fatalf("step %d: %d extents are free, %d dead", step, len(free), len(dead))
+		}
+		for _, r := range p.list {
 			if !r.owner.InUse() {
 				t.Fatalf("step %d: a state without readers is kept", step)
 			}
+		}
+		if len(p.born) > len(live) {
+			t.Fatalf("step %d: the first states of %d extents, %d are live", step, len(p.born), len(live))
 		}
 	}
 }
