@@ -171,6 +171,10 @@ func recompress(ctx context.Context, b *frame.Batch, f *frame.Frame, i int) erro
 	if err != nil {
 		return err
 	}
+	const header = 24 // bytes of a slice in memory
+	if err := f.CheckAlloc(int64(info.NBytes) + header*int64(info.Blocks)); err != nil {
+		return fmt.Errorf("chunk %d, with %d blocks: %w", i, info.Blocks, err)
+	}
 	blocks := make([][]byte, info.Blocks)
 	for k := range blocks {
 		if blocks[k], err = f.ReadBlock(ctx, nil, i, k); err != nil {

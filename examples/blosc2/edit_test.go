@@ -2,7 +2,9 @@ package main
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -11,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -322,6 +325,32 @@ func TestCopy(t *testing.T) {
 	fails(t, 2, "-chunksize is for", "", "copy", "-chunksize", "10", from, dir+"/r")
 	fails(t, 2, "are for arrays", "", "copy", "-chunks", "10", fixturesDir+"/python-blosc2/schunk_zstd.b2frame", dir+"/r")
 	fails(t, 1, "single chunk", "", "copy", fixturesDir+"/python-blosc2/chunk_small_1.chunk", dir+"/r")
+}
+
+// TestCopyManyBlocks copies a frame with blocks of variable size in which a chunk claims 3 million blocks of one byte.
+func TestCopyManyBlocks(t *testing.T) {
+	ctx, blocks := t.Context(), [][]byte{[]byte("one"), []byte("two"), []byte("three")}
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error {
+		return errors.Join(b.AppendBlocks(ctx, blocks[:2]), b.AppendBlocks(ctx, blocks))
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := f.ChunkInfo(ctx, 1)
+	if err != nil || !f.Info().VLBlocks || info.CBytes < 33 {
+		t.Fatal(info, err)
+	}
+	var b bytes.Buffer
+	if _, err := f.Save(ctx, &b); err != nil {
+		t.Fatal(err)
+	}
+	c := b.Bytes()[info.Off:]
+	clear(c[:33])
+	c[0], c[1], c[2], c[3], c[31], c[32] = 5, 1, 5, 1, 3<<4, 'x' // one value for the whole chunk
+	binary.LittleEndian.PutUint32(c[4:], 3<<20)
+	binary.LittleEndian.PutUint32(c[8:], 1)
+	binary.LittleEndian.PutUint32(c[12:], 33)
+	fails(t, 1, "too large", b.String(), "copy", "-codec", "lz4", "-", t.TempDir()+"/copy")
 }
 
 // TestVerifyDamage changes single bytes. verify must print nothing, or end with status 1, and no verb may crash.
