@@ -3,11 +3,13 @@ package b2arrow
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/arrow/tensor"
 
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -39,6 +41,9 @@ func Array(ctx context.Context, r ndarray.Reader, mem memory.Allocator) (arrow.A
 // arrayData returns all items of r in C order.
 func arrayData(ctx context.Context, r ndarray.Reader, mem memory.Allocator) (arrow.ArrayData, error) {
 	if d := r.DType(); d.Fields != nil {
+		if err := checkAlloc(r, mul(r.Size(), valueBytes(d))); err != nil {
+			return nil, err
+		}
 		return structData(ctx, r, mem)
 	}
 	t, err := typeOfDType(r.DType())
@@ -66,6 +71,21 @@ func structData(ctx context.Context, r ndarray.Reader, mem memory.Allocator) (ar
 		columns = append(columns, d)
 	}
 	return newData(arrow.StructOf(fields...), int(r.Size()), nil, 0, nil, columns...), nil
+}
+
+// valueBytes returns the number of bytes of the values in an item: more than its size if fields overlap.
+func valueBytes(d meta.DType) int64 {
+	switch {
+	case d.Fields != nil:
+		n := int64(0)
+		for _, f := range d.Fields {
+			n += min(valueBytes(f.Type), math.MaxInt64-n)
+		}
+		return n
+	case d.Elem != nil && d.Elem.Size > 0:
+		return mul(int64(d.Size/d.Elem.Size), valueBytes(*d.Elem))
+	}
+	return int64(d.Size)
 }
 
 // fieldData returns the items of a field. Those of a sub-array become lists.

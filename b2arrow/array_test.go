@@ -166,6 +166,28 @@ func TestArrayErrors(t *testing.T) {
 	if _, err := Tensor(ctx, huge, checked(t)); !errors.Is(err, ndarray.ErrTooLarge) {
 		t.Errorf("a huge tensor: %v", err)
 	}
+	// Fields that are all the same megabyte.
+	dtype := "{'names':['a','b','c'],'formats':['S1000000',[('x','S1000000')],('S500000',(2,))],'offsets':[0,0,0],'itemsize':1000000}"
+	overlap, err := ndarray.CreateBytes(ctx, t.TempDir()+"/overlap.b2nd", []int64{1}, dtype, make([]byte, 1000000), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name = overlap.Frame().Path()
+	overlap.Close()
+	for limit, want := range map[int64]error{2 << 20: ndarray.ErrTooLarge, 3 << 20: nil} {
+		overlap, err := ndarray.Open(ctx, name, &ndarray.OpenOptions{MaxBytes: limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer overlap.Close()
+		fields, err := Array(ctx, overlap, checked(t))
+		if !errors.Is(err, want) {
+			t.Errorf("overlapping fields with MaxBytes %d: %v, want %v", limit, err, want)
+		}
+		if err == nil {
+			fields.Release()
+		}
+	}
 	row, err := ndarray.Slice(huge, ndarray.At(5), ndarray.Span(0, 10))
 	if err != nil {
 		t.Fatal(err)

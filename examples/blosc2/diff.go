@@ -120,6 +120,9 @@ func (d *differ) arrays(a, b *ndarray.Array) error {
 	if d.a.String() != d.b.String() && !(isReal(d.a) && isReal(d.b)) {
 		return nil
 	}
+	if err := checkFields(d.a); err != nil {
+		return err
+	}
 	most := max(diffBytes/int64(max(d.a.Size, d.b.Size, 1)), 1)
 	var one, two []byte
 	for chunk := range ndarray.ByChunk(a).All() {

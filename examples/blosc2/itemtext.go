@@ -74,6 +74,30 @@ func itemText(d meta.DType, b []byte) string {
 	return fmt.Sprintf("%x", b)
 }
 
+// checkFields returns an error for a dtype whose fields overlap so much that the text of an item may be far larger than
+// the item.
+func checkFields(d meta.DType) error {
+	if n := valueBytes(d); n > 4*float64(d.Size)+4096 {
+		return fmt.Errorf("the fields of an item of %d bytes overlap, and together have %.0f: %w", d.Size, n, ndarray.ErrTooLarge)
+	}
+	return nil
+}
+
+// valueBytes returns the number of bytes of the values in an item. It is a float because that cannot overflow.
+func valueBytes(d meta.DType) float64 {
+	switch {
+	case d.Fields != nil:
+		n := 0.0
+		for _, f := range d.Fields {
+			n += valueBytes(f.Type)
+		}
+		return n
+	case d.Elem != nil && d.Elem.Size > 0:
+		return float64(d.Size/d.Elem.Size) * valueBytes(*d.Elem)
+	}
+	return float64(d.Size)
+}
+
 // pythonBool returns a boolean as Python prints it.
 func pythonBool(b []byte) string {
 	if b[0] != 0 {

@@ -54,7 +54,13 @@ func (v *sliceCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
-	if v.Text || e.tty && !v.CSV && !v.Raw {
+	text := v.Text || e.tty && !v.CSV && !v.Raw
+	if text || v.CSV {
+		if err := checkFields(a.DType()); err != nil {
+			return err
+		}
+	}
+	if text {
 		return printArray(e, a, sel)
 	}
 	total, _ := byteCount(shape, a.DType().Size)

@@ -216,6 +216,41 @@ func TestDiffFields(t *testing.T) {
 	}
 }
 
+// TestOverlappingFields prints items whose fields are all the same bytes, unless they are too many.
+func TestOverlappingFields(t *testing.T) {
+	array := func(fields int, items string) string {
+		var names, formats, offsets []string
+		for i := range fields {
+			names, formats, offsets = append(names, fmt.Sprintf("'f%d'", i)), append(formats, "'S2000'"), append(offsets, "0")
+		}
+		dtype := fmt.Sprintf("{'names':[%s],'formats':[%s],'offsets':[%s],'itemsize':2000}",
+			strings.Join(names, ","), strings.Join(formats, ","), strings.Join(offsets, ","))
+		path := filepath.Join(t.TempDir(), "a.b2nd")
+		must(t, items, "create", "-dtype", dtype, path)
+		return path
+	}
+	text := strings.Repeat("x", 2000)
+	few, other := array(2, text), array(2, strings.ToUpper(text))
+	if got := must(t, "", "slice", "-csv", few, ":"); got != "f0,f1\n"+text+","+text+"\n" {
+		t.Errorf("%q", got)
+	}
+	if got := must(t, "", "slice", "-text", few, ":"); got != "[(b'"+text+"', b'"+text+"')]\n" {
+		t.Errorf("%q", got)
+	}
+	differs(t, 1, few, other)
+	many := array(10, text)
+	if got := must(t, "", "slice", many, ":"); got != text {
+		t.Errorf("%q", got)
+	}
+	const words = "the fields of an item of 2000 bytes overlap, and together have 20000"
+	fails(t, 1, words, "", "slice", "-csv", many, ":")
+	fails(t, 1, words, "", "slice", "-text", many, ":")
+	fails(t, 2, words, "", "diff", many, many)
+	if hasTerminal {
+		fails(t, 1, words, "", "view", many)
+	}
+}
+
 // TestDiffLargeChunk compares arrays with one chunk of 240 MiB in parts. The differences are in C order.
 func TestDiffLargeChunk(t *testing.T) {
 	a := filepath.Join(t.TempDir(), "a.b2nd")

@@ -84,6 +84,10 @@ func document(s *source, done func()) (*view.Document, error) {
 		doc.Chunk = func(ctx context.Context, n int) (frame.ChunkInfo, error) { return s.frame.ChunkInfo(ctx, n) }
 	}
 	if a := s.array; a != nil {
+		if err := checkFields(a.DType()); err != nil {
+			done()
+			return nil, err
+		}
 		doc.Array = a
 		if doc.Grid != nil && a.Frame() == s.frame {
 			doc.Grid, doc.Chunks = nil, a.Chunks()

@@ -15,8 +15,9 @@ import (
 
 // sendJSON answers with a selection as JSON. It encodes while it sends.
 func (s *Server) sendJSON(w *response, r *http.Request, res result) error {
-	if listCount(res.shape, itemCount(res.dtype)) > s.limits.Result { // lists may be empty, and take no bytes as items
-		return errorf(http.StatusRequestEntityTooLarge, "the selection has more lists and values in JSON than the limit of %d", s.limits.Result)
+	// Lists may be empty, and take no bytes as items. Fields may overlap, and take more bytes than their item.
+	if listCount(res.shape, itemCount(res.dtype)) > s.limits.Result {
+		return errorf(http.StatusRequestEntityTooLarge, "the selection has more lists and bytes of values in JSON than the limit of %d", s.limits.Result)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
@@ -40,8 +41,8 @@ func (s *Server) sendJSON(w *response, r *http.Request, res result) error {
 	return nil
 }
 
-// listCount returns the number of values in nested lists of a shape, or the number of empty lists in their place. An
-// element has each values. The result is math.MaxInt64 if the number is larger.
+// listCount returns the number of bytes of the values in nested lists of a shape, or the number of empty lists in their
+// place. An element has each bytes. The result is math.MaxInt64 if the number is larger.
 func listCount(shape []int64, each int64) int64 {
 	n := int64(1)
 	for _, d := range shape {
@@ -61,7 +62,7 @@ func product(a, b int64) int64 {
 	return a * b
 }
 
-// itemCount returns the number of values in an item in JSON.
+// itemCount returns the number of bytes of the values in an item in JSON. A value has at least one.
 func itemCount(d meta.DType) int64 {
 	switch {
 	case d.Elem != nil:
@@ -73,7 +74,7 @@ func itemCount(d meta.DType) int64 {
 		}
 		return n
 	}
-	return 1
+	return int64(max(d.Size, 1))
 }
 
 // lengths returns the shape of a sub-array.

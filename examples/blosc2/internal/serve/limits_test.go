@@ -105,6 +105,12 @@ func TestHostileSelections(t *testing.T) {
 		t.Fatal(err)
 	}
 	lists.Close()
+	same := "{'names':['a','b','c'],'formats':['S30000000','S30000000','S30000000'],'offsets':[0,0,0],'itemsize':30000000}"
+	overlap, err := ndarray.Zeros(t.Context(), filepath.Join(dir, "overlap.b2nd"), []int64{1}, same, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	overlap.Close()
 	if err := os.WriteFile(filepath.Join(dir, "text"), []byte("this is no frame, but it is long enough to be one"), 0o666); err != nil {
 		t.Fatal(err)
 	}
@@ -119,6 +125,7 @@ func TestHostileSelections(t *testing.T) {
 		"/big.b2nd?sel=": 413, "/big.b2nd?sel=0": 200, "/big.b2nd?sel=0,0": 200, "/big.b2nd?sel=:,:1000": 413, "/big.b2nd?sel=::1048575,::1048575": 200,
 		"/big.b2nd?sel=:,:,:0&format=json": 413, "/big.b2nd?sel=:,:,:0": 200, "/big.b2nd?sel=:10,:0&format=json": 200,
 		"/lists.b2nd?sel=:&format=json": 413, "/lists.b2nd?sel=:": 200,
+		"/overlap.b2nd?sel=:&format=json": 413, "/overlap.b2nd?sel=:0&format=json": 200,
 		"/big.b2nd?sel=None,...,None": 413, "/big.b2nd?sel=:&format=json": 413, "/text?sel=0": 422, "/?sel=0": 422, "/missing?sel=0": 404,
 		"/api/fetch/big.b2nd?slice_=:,:1000": 413, "/api/fetch/a.b2nd?slice_=20": 400, "/api/fetch/a.b2nd?slice_=0&field=x": 501,
 		"/api/chunk/a.b2nd?nchunk=-1": 400, "/api/chunk/a.b2nd?nchunk=1": 400, "/api/chunk/a.b2nd?nchunk=": 400, "/api/chunk/a.b2nd?nchunk=99999999999999999999": 400,
