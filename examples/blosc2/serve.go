@@ -21,7 +21,7 @@ type serveCmd struct {
 	Decoders int           `placeholder:"N" help:"largest number of requests that open or decode at a time; default: twice the number of CPUs"`
 	Threads  int           `placeholder:"N" help:"goroutines that decode one selection; default: the number of CPUs"`
 	Time     time.Duration `default:"30s" placeholder:"DURATION" help:"longest time to open an array and read a selection; default: 30s"`
-	Arrays   int           `default:"64" placeholder:"N" help:"number of arrays and stores to keep open; default: 64"`
+	Arrays   int           `default:"64" placeholder:"N" help:"number of arrays and stores to keep open, fewer if they have many millions of chunks; default: 64"`
 	Path     string        `arg:"" name:"DIR"`
 }
 

@@ -22,20 +22,27 @@ func stampOf(info fs.FileInfo) stamp {
 // entryKey identifies an entry of the cache: a file, or a leaf of the store in a file.
 type entryKey struct{ name, leaf string }
 
+// maxIndexes is the largest number of bytes that the entries of a cache take in memory, most of them for indexes of
+// chunks.
+const maxIndexes = 256 << 20
+
 // cache keeps open files. An entry that is evicted or outdated is closed when no request uses it.
 type cache struct {
 	max     int
+	maxSize int64
 	time    time.Duration // to open a file
 	mu      sync.Mutex
 	entries map[entryKey]*list.Element
 	recent  *list.List // of *entry, the least recently used one last
+	size    int64      // bytes that the entries take in memory
 	open    int        // entries that are not closed, evicted ones included
 	opened  int64      // entries that were opened
 }
 
-// newCache returns a cache of at most n entries, not counting evicted ones in use. Opening a file may take up to limit.
+// newCache returns a cache of at most n entries and maxIndexes bytes, not counting evicted ones in use. Opening a file
+// may take up to limit.
 func newCache(n int, limit time.Duration) *cache {
-	return &cache{max: n, time: limit, entries: map[entryKey]*list.Element{}, recent: list.New()}
+	return &cache{max: n, maxSize: maxIndexes, time: limit, entries: map[entryKey]*list.Element{}, recent: list.New()}
 }
 
 // acquire returns the entry of a key with a stamp, which it opens if necessary. The caller releases it. Requests for an
@@ -70,7 +77,9 @@ func (c *cache) acquire(ctx context.Context, k entryKey, now stamp, parent *entr
 		openCtx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.time)
 		e.err = open(openCtx, e)
 		cancel()
+		drop = c.setSize(e)
 		close(e.ready)
+		c.release(drop...)
 	} else {
 		e.refs++
 		c.mu.Unlock()
@@ -91,6 +100,26 @@ func (c *cache) acquire(ctx context.Context, k entryKey, now stamp, parent *entr
 	return e, nil
 }
 
+// setSize notes the bytes that an entry takes, now that it is open. It takes entries out of the cache until all are
+// within the limit: only this one if it alone is beyond it. The caller releases them.
+func (c *cache) setSize(e *entry) (drop []*entry) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	e.size = e.memory()
+	el := c.entries[e.key]
+	if el == nil || el.Value.(*entry) != e { // evicted
+		return nil
+	}
+	c.size += e.size
+	if e.size > c.maxSize {
+		return []*entry{c.remove(el)}
+	}
+	for c.size > c.maxSize {
+		drop = append(drop, c.remove(c.recent.Back()))
+	}
+	return drop
+}
+
 // setStamp sets the stamp of an entry that is being opened.
 func (c *cache) setStamp(e *entry, now stamp) {
 	c.mu.Lock()
@@ -109,6 +138,7 @@ func (c *cache) stampOf(e *entry) stamp {
 func (c *cache) remove(el *list.Element) *entry {
 	e := c.recent.Remove(el).(*entry)
 	delete(c.entries, e.key)
+	c.size -= e.size
 	return e
 }
 

@@ -37,7 +37,7 @@ type Limits struct {
 	Time     time.Duration // to open and decode; 30 s
 	Header   time.Duration // for a client to send the header of a request; 10 s
 	Stall    time.Duration // for a client to take the next MiB of an answer; 60 s
-	Arrays   int           // open arrays and stores; 64
+	Arrays   int           // open arrays and stores; 64, and fewer if their indexes are large
 	Entries  int           // entries of a listing; 10,000
 	Bytes    int64         // bytes that may be allocated because a file claims a size, as MaxBytes in frame; 1 GiB
 	Chunks   int           // chunks of an array; 1<<24

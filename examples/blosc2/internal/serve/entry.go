@@ -20,6 +20,7 @@ type entry struct {
 	parent *entry // the store of a leaf
 	cache  *cache
 	refs   int           // guarded by the cache
+	size   int64         // bytes in memory, guarded by the cache; 0 while the entry is being opened
 	ready  chan struct{} // closed when the fields below are set
 	err    error
 
@@ -44,6 +45,18 @@ func (e *entry) close() {
 	if e.file != nil {
 		e.file.Close()
 	}
+}
+
+// memory returns about how many bytes an open entry takes. A leaf keeps its store open, and has the bytes of both.
+func (e *entry) memory() int64 {
+	n := int64(9000)
+	if e.frame != nil {
+		n += 8 * int64(e.frame.Info().NumChunks)
+	}
+	if e.parent != nil {
+		n += e.parent.size
+	}
+	return n
 }
 
 // release gives up the reference of a request.

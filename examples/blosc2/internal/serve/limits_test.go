@@ -466,6 +466,38 @@ func TestConcurrency(t *testing.T) {
 	}
 }
 
+// TestLargeIndexes asks for arrays whose indexes are together larger than the cache, and for one that is larger alone.
+func TestLargeIndexes(t *testing.T) {
+	dir := t.TempDir()
+	for name, chunks := range map[string]int64{"a": 4000, "b": 4000, "c": 4000, "small": 1, "large": 20000} {
+		a, err := ndarray.Zeros(t.Context(), filepath.Join(dir, name), []int64{chunks}, "|u1", &ndarray.CreateOptions{Chunks: []int64{1}})
+		if err == nil {
+			err = a.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := newServer(t, dir, testConfig())
+	s.cache.maxSize = 2*(9000+8*4000) + 9000 + 8*1
+	for _, c := range []struct {
+		name         string
+		open, opened int
+	}{
+		{"a", 1, 1}, {"small", 2, 2}, {"b", 3, 3}, {"a", 3, 3}, {"c", 2, 4}, // without b and small
+		{"a", 2, 4}, {"large", 2, 5}, {"large", 2, 6}, {"c", 2, 6}, {"b", 2, 7}, {"small", 3, 8},
+	} {
+		get(t, s, "/"+c.name+"?sel=0")
+		if open, opened := s.cache.counts(); open != c.open || opened != int64(c.opened) {
+			t.Errorf("%s: %d open arrays of %d opened, want %d of %d", c.name, open, opened, c.open, c.opened)
+		}
+	}
+	s.cache.clear()
+	if s.cache.size != 0 {
+		t.Errorf("%d bytes in an empty cache", s.cache.size)
+	}
+}
+
 // TestBuffers checks that no byte of an earlier answer is in an array that stores nothing for its items.
 func TestBuffers(t *testing.T) {
 	dir := t.TempDir()
