@@ -5,9 +5,15 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/json"
+	"fmt"
+	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // TestInfoMatchesC compares the JSON with the output of a program that uses C-Blosc2 3.3. The program does not know
@@ -118,5 +124,39 @@ func TestInfoChunkJSON(t *testing.T) {
 		if n == 0 {
 			t.Errorf("no chunks in %s", folder)
 		}
+	}
+}
+
+// TestInfoManyChunks prints chunks in pages: all of them, and those that a full disk has room for.
+func TestInfoManyChunks(t *testing.T) {
+	array := func(chunks int64) string {
+		path := filepath.Join(t.TempDir(), "a.b2nd")
+		a, err := ndarray.Zeros(t.Context(), path, []int64{chunks}, "|u1", &ndarray.CreateOptions{Chunks: []int64{1}})
+		if err == nil {
+			err = a.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	const n = 2*chunkRows + 5
+	_, table, _ := strings.Cut(must(t, "", "info", "-chunks", array(n)), "\n\n")
+	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
+	if len(lines) != n+1 || !strings.HasPrefix(lines[0], "chunk  grid ") {
+		t.Fatalf("%d lines, the first is %q", len(lines), lines[0])
+	}
+	for i, line := range lines[1:] {
+		if want := fmt.Sprintf("%5d  (%d,)", i, i); !strings.HasPrefix(line, want) || !strings.HasSuffix(line, "  zeros") {
+			t.Fatalf("%q, want %q and zeros", line, want)
+		}
+	}
+	many := array(1 << 20)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	code := run(t.Context(), []string{"info", "-chunks", many}, strings.NewReader(""), fullDisk{}, io.Discard)
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; code != 1 || got > 64<<20 {
+		t.Errorf("exit %d, %d bytes of memory", code, got)
 	}
 }

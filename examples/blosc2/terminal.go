@@ -102,7 +102,11 @@ func (e *env) printTable(rows [][]string, numbers string) { e.printColumns(rows,
 // printColumns is printTable with any number of rows as headings. The last cell of a row with fewer cells than columns
 // may be longer than its column.
 func (e *env) printColumns(rows [][]string, numbers string, headings int) {
-	widths := make([]int, len(numbers))
+	e.printPage(rows, numbers, headings, make([]int, len(numbers)))
+}
+
+// printPage is printColumns with columns of at least some widths, which it sets to those of the page.
+func (e *env) printPage(rows [][]string, numbers string, headings int, widths []int) {
 	for _, row := range rows {
 		for k, cell := range row {
 			if k < len(row)-1 || len(row) == len(widths) {
