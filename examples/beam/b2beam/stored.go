@@ -2,11 +2,14 @@ package b2beam
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"reflect"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -15,12 +18,16 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-func init() { beam.RegisterType(reflect.TypeFor[*removeFn]()) }
+func init() {
+	beam.RegisterType(reflect.TypeFor[*nameFn]())
+	beam.RegisterType(reflect.TypeFor[*removeFn]())
+}
 
 // RechunkStored copies stored arrays to a folder, in chunks of another shape. It returns the new arrays, a
 // PCollection<File>, when they are finished. No item passes through the shuffle: workers follow the plan of
 // ndarray.PlanRechunk, which may write arrays below the folder temp between its stages. Each is removed when the array
 // that it is for is finished. Either folder is one that all workers share, or the URL of one in a bucket: see Write.
+// Several calls may have the same folder temp: the names of its arrays depend on dir and the paths of the files.
 //
 // A tile has at most o.MaxMemory bytes, and a bundle holds one tile at a time, its compressed form, and the chunks that
 // it decodes. RechunkStored opens each file for its shape, where the pipeline is built, and plans for each combination
@@ -76,27 +83,52 @@ func planFor(ctx context.Context, f File, o RechunkOptions) (string, []ndarray.R
 
 // runPlan adds the stages of a plan to a pipeline.
 func runPlan(s beam.Scope, files []File, plan []ndarray.RechunkStage, dir, temp string, o ndarray.CreateOptions) beam.PCollection {
-	arrays := beam.CreateList(s, files)
+	if len(plan) == 1 {
+		return writeStage(s, beam.CreateList(s, files), plan[0], dir, o)
+	}
+	names := map[string]string{}
+	staged := slices.Clone(files)
+	for i, f := range files {
+		staged[i].Name = stageName(f, dir)
+		names[f.Name] = staged[i].Name
+	}
+	arrays := beam.CreateList(s, staged)
 	var temps []string
-	for i, stage := range plan {
-		to, with := dir, o
-		if i < len(plan)-1 {
-			to = Join(temp, fmt.Sprintf("stage-%d", i+1))
-			with = ndarray.CreateOptions{Codec: codec.LZ4, NoSync: o.NoSync}
-			temps = append(temps, to)
-		}
-		with.Chunks = stage.Chunks
-		arrays = Write(s, to, ReadAll(s, arrays, &ReadOptions{Tile: stage.Tile}), &with)
+	last := len(plan) - 1
+	for i, stage := range plan[:last] {
+		temps = append(temps, Join(temp, fmt.Sprintf("stage-%d", i+1)))
+		arrays = writeStage(s, arrays, stage, temps[i], ndarray.CreateOptions{Codec: codec.LZ4, NoSync: o.NoSync})
 	}
-	if len(temps) == 0 {
-		return arrays
-	}
-	return beam.ParDo(s, &removeFn{Dirs: temps}, arrays)
+	arrays = writeStage(s, beam.ParDo(s, &nameFn{}, arrays), plan[last], dir, o)
+	return beam.ParDo(s, &removeFn{Dirs: temps, Names: names}, arrays)
+}
+
+// writeStage adds a stage of a plan to a pipeline.
+func writeStage(s beam.Scope, arrays beam.PCollection, stage ndarray.RechunkStage, dir string, o ndarray.CreateOptions) beam.PCollection {
+	o.Chunks = stage.Chunks
+	return Write(s, dir, ReadAll(s, arrays, &ReadOptions{Tile: stage.Tile}), &o)
+}
+
+// stageName returns the name of the array between the stages for a file that is copied to a folder. It is the same in
+// each run.
+func stageName(f File, dir string) string {
+	sum := sha256.Sum256([]byte(dir + "\n" + f.Path))
+	return fmt.Sprintf("%s-%x", f.Name, sum[:8])
+}
+
+// nameFn gives the arrays of the last stage but one the names of the new arrays.
+type nameFn struct{}
+
+// ProcessElement emits a file whose name is that of stageName with the name of the original file.
+func (nameFn) ProcessElement(f File, emit func(File)) {
+	f.Name = f.Name[:strings.LastIndex(f.Name, "-")]
+	emit(f)
 }
 
 // removeFn removes the arrays that were written between the stages of a plan.
 type removeFn struct {
-	Dirs []string // below one folder
+	Dirs  []string          // below one folder
+	Names map[string]string // of the arrays between the stages, by that of the new array
 
 	bucket bucket
 }
@@ -104,7 +136,7 @@ type removeFn struct {
 // ProcessElement removes the arrays for a finished one, and emits that.
 func (fn *removeFn) ProcessElement(ctx context.Context, f File, emit func(File)) error {
 	for _, dir := range fn.Dirs {
-		if err := fn.remove(ctx, dir, f.Name); err != nil {
+		if err := fn.remove(ctx, dir, fn.Names[f.Name]); err != nil {
 			return fmt.Errorf("b2beam: array %q: %w", f.Name, err)
 		}
 	}

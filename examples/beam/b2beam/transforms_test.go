@@ -3,6 +3,7 @@ package b2beam_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -208,6 +209,35 @@ func TestRechunkStored(t *testing.T) {
 	_, err = b2beam.RechunkStored(ctx, s, in, out, temp, b2beam.RechunkOptions{Chunks: []int64{-1, 1, 1}, MaxMemory: 100}, nil)
 	if !errors.Is(err, ndarray.ErrTooLarge) || !strings.Contains(err.Error(), `array "x"`) {
 		t.Errorf("error %v for a limit below a chunk", err)
+	}
+}
+
+// TestSharedTemp copies two arrays with one name in one pipeline, with one folder for the arrays between the stages.
+func TestSharedTemp(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	var in [2]b2beam.File
+	for i := range in {
+		in[i] = b2beam.File{Name: "x", Path: filepath.Join(dir, fmt.Sprintf("x%d.b2nd", i))}
+		a, err := ndarray.Full(ctx, in[i].Path, []int64{32, 4, 4}, float32(i+1), &ndarray.CreateOptions{Chunks: []int64{1, 4, 4}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+	}
+	out := func(i int) string { return filepath.Join(dir, fmt.Sprintf("out%d", i)) }
+	mustRun(t, func(s beam.Scope) {
+		for i, f := range in {
+			o := b2beam.RechunkOptions{Chunks: []int64{-1, 1, 1}, MaxMemory: 128}
+			if _, err := b2beam.RechunkStored(ctx, s, []b2beam.File{f}, out(i), filepath.Join(dir, "temp"), o, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	for i, f := range in {
+		equal(t, open(t, filepath.Join(out(i), "x.b2nd")), open(t, f.Path))
+	}
+	if left := files(t, filepath.Join(dir, "temp")); len(left) > 0 {
+		t.Errorf("%d files are left of the stages", len(left))
 	}
 }
 
