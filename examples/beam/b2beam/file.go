@@ -53,7 +53,7 @@ func Glob(root, pattern string) ([]File, error) {
 }
 
 // Concat returns the files as parts of one array, in their order along an axis. It opens each file for its shape, where
-// the pipeline is built. The dtypes and the other axes must be equal.
+// the pipeline is built. The dtypes and the other axes must be equal. Files at URLs get the version that Concat opens.
 func Concat(ctx context.Context, name string, axis int, files []File) ([]File, error) {
 	var of []int64
 	var dtype string
@@ -61,10 +61,17 @@ func Concat(ctx context.Context, name string, axis int, files []File) ([]File, e
 	for i, f := range files {
 		var cached cache
 		a, err := cached.open(ctx, f.Path)
+		if err == nil {
+			err = cached.check(f)
+		}
 		if err != nil {
+			cached.close()
 			return nil, fmt.Errorf("b2beam: array %q: %w", f.Name, err)
 		}
 		shape, d := a.Shape(), a.DType().String()
+		if cached.src != nil {
+			f.Version = cached.src.Version()
+		}
 		cached.close()
 		if i == 0 {
 			if axis < 0 || axis >= len(shape) {
@@ -82,7 +89,7 @@ func Concat(ctx context.Context, name string, axis int, files []File) ([]File, e
 		}
 		start := make([]int64, len(of))
 		start[axis] = of[axis]
-		parts[i] = File{Name: name, Path: f.Path, Start: start}
+		parts[i] = File{Name: name, Path: f.Path, Version: f.Version, Start: start}
 		of[axis] += shape[axis]
 	}
 	for i := range parts {

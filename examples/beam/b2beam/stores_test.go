@@ -145,7 +145,9 @@ func TestStoreRetries(t *testing.T) {
 	stores(t, func(t *testing.T, st store) {
 		pipeline := func(s beam.Scope) {
 			tiles := b2beam.Map(s, failOnce, b2beam.Read(s, []b2beam.File{f}, nil))
-			b2beam.Write(s, st.url("out"), beam.Flatten(s, tiles, tiles), o)
+			for range 2 {
+				b2beam.Write(s, st.url("out"), tiles, o)
+			}
 		}
 		failures.Store(1)
 		if _, err := run(t, pipeline); err == nil || !strings.Contains(err.Error(), errOnce.Error()) {

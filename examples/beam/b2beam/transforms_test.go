@@ -116,13 +116,15 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestRetries writes each tile twice, after a run that has failed in the middle.
+// TestRetries writes each tile twice, as two workers may, after a run that has failed in the middle.
 func TestRetries(t *testing.T) {
 	f := create(t, "x", []int64{40, 6}, []int64{4, 6})
 	out := t.TempDir()
 	pipeline := func(s beam.Scope) {
 		tiles := b2beam.Map(s, failOnce, b2beam.Read(s, []b2beam.File{f}, nil))
-		b2beam.Write(s, out, beam.Flatten(s, tiles, tiles), &ndarray.CreateOptions{Chunks: []int64{4, 6}})
+		for range 2 {
+			b2beam.Write(s, out, tiles, &ndarray.CreateOptions{Chunks: []int64{4, 6}})
+		}
 	}
 	failures.Store(1)
 	if _, err := run(t, pipeline); err == nil || !strings.Contains(err.Error(), errOnce.Error()) {
@@ -399,6 +401,9 @@ func TestErrors(t *testing.T) {
 		"twice": {`array "x", tile [0 0]: the tiles have`, func(s beam.Scope, tiles beam.PCollection) {
 			b2beam.Reduce(s, ndarray.OpSum, beam.Flatten(s, tiles, tiles), nil)
 		}},
+		"written twice": {`array "x": `, func(s beam.Scope, tiles beam.PCollection) {
+			b2beam.Write(s, t.TempDir(), beam.Flatten(s, tiles, tiles), &ndarray.CreateOptions{Chunks: []int64{4, 6}})
+		}},
 		"no file": {`array "gone"`, func(s beam.Scope, _ beam.PCollection) {
 			b2beam.Read(s, []b2beam.File{{Name: "gone", Path: f.Path + ".gone"}}, nil)
 		}},
@@ -475,6 +480,15 @@ func TestURL(t *testing.T) {
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(string(content)))
 	}))
 	defer server.Close()
+	good := b2beam.File{Name: "good", Path: server.URL + "/good.b2nd"}
+	parts, err := b2beam.Concat(t.Context(), "all", 0, []b2beam.File{good})
+	if err != nil || parts[0].Version != `"1"` {
+		t.Errorf("Concat: %v, %v, want the version", parts, err)
+	}
+	good.Version = `"0"`
+	if _, err := b2beam.Concat(t.Context(), "all", 0, []b2beam.File{good}); !errors.Is(err, ndarray.ErrChanged) {
+		t.Errorf("Concat of another version: %v, want ErrChanged", err)
+	}
 	read := func(name, out string) error {
 		_, err := run(t, func(s beam.Scope) {
 			tiles := b2beam.Read(s, []b2beam.File{{Name: name, Path: server.URL + "/" + name + ".b2nd"}}, nil)

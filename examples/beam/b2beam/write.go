@@ -172,20 +172,26 @@ func (fn *writeFn) closeArrays() error {
 	return err
 }
 
-// finishFn finishes arrays, once all of their tiles are written.
+// finishFn finishes arrays, once all of their tiles are written. A runner counts the tiles of a bundle once, even if it
+// processes the bundle again.
 type finishFn struct {
 	Dir string
 
 	bucket bucket
 }
 
-// ProcessElement finishes an array, and emits it. It does nothing to an array that is finished.
-func (fn *finishFn) ProcessElement(ctx context.Context, array string, _ func(*int64) bool, emit func(File)) error {
+// ProcessElement finishes an array, and emits it. It does nothing to an array that is finished. counts are the numbers
+// of chunks of the tiles.
+func (fn *finishFn) ProcessElement(ctx context.Context, array string, counts func(*int64) bool, emit func(File)) error {
 	name, err := arrayName(fn.Dir, array)
 	if err != nil {
 		return fmt.Errorf("b2beam: array %q: %w", array, err)
 	}
-	if err := fn.finish(ctx, name); err != nil {
+	var chunks, n int64
+	for counts(&n) {
+		chunks += n
+	}
+	if err := fn.finish(ctx, name, chunks); err != nil {
 		return fmt.Errorf("b2beam: array %q: %s: %w", array, shown(name), err)
 	}
 	arraysFinished.Inc(ctx, 1)
@@ -193,8 +199,8 @@ func (fn *finishFn) ProcessElement(ctx context.Context, array string, _ func(*in
 	return nil
 }
 
-// finish finishes the array with a name.
-func (fn *finishFn) finish(ctx context.Context, name string) error {
+// finish finishes the array with a name, whose tiles have a number of chunks.
+func (fn *finishFn) finish(ctx context.Context, name string, chunks int64) error {
 	path, o, err := fn.bucket.place(ctx, name)
 	if err != nil {
 		return err
@@ -203,7 +209,12 @@ func (fn *finishFn) finish(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.Finish(ctx), r.Close())
+	if want := (grid{r.Shape(), r.Chunks()}).len(); chunks != want {
+		err = fmt.Errorf("the tiles have %d chunks, want %d: they do not cover the array once", chunks, want)
+	} else {
+		err = r.Finish(ctx)
+	}
+	return errors.Join(err, r.Close())
 }
 
 // Teardown closes the bucket.
