@@ -25,7 +25,7 @@ type File struct {
 	Path string
 
 	// Version is the version of the object at a URL, or of the index of a sparse array: its ETag or Last-Modified. If
-	// it is empty, Read sets it when the pipeline begins to read the file. A worker that finds another version fails
+	// it is empty, Read and FromFiles set it when the pipeline begins to read the file. A worker that finds another version fails
 	// with ndarray.ErrChanged. In a bucket it is the time of the last change, which may have whole seconds.
 	Version string
 
@@ -60,9 +60,9 @@ func Concat(ctx context.Context, name string, axis int, files []File) ([]File, e
 	parts := make([]File, len(files))
 	for i, f := range files {
 		var cached cache
-		a, err := cached.open(ctx, f.Path)
+		a, err := cached.open(ctx, f)
 		if err == nil {
-			err = cached.check(f)
+			err = f.check(cached.src)
 		}
 		if err != nil {
 			cached.close()
@@ -102,7 +102,7 @@ func Concat(ctx context.Context, name string, axis int, files []File) ([]File, e
 func (f File) Chunks(ctx context.Context) ([]int64, error) {
 	var c cache
 	defer c.close()
-	a, err := c.open(ctx, f.Path)
+	a, err := c.open(ctx, f)
 	if err != nil {
 		return nil, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}
@@ -121,6 +121,14 @@ func (f File) place(b ndarray.Box, shape []int64) (Key, []int64) {
 	return Key{f.Name, start}, f.Of
 }
 
+// check returns ErrChanged if src is another version of the file. src is nil for a file that is not at a URL.
+func (f File) check(src source) error {
+	if src == nil || f.Version == "" || src.Version() == f.Version {
+		return nil
+	}
+	return fmt.Errorf("version %s, want %s: %w", src.Version(), f.Version, ndarray.ErrChanged)
+}
+
 // errorf returns an error of a tile of a file.
 func (f File) errorf(b ndarray.Box, err error) error {
 	return fmt.Errorf("b2beam: %v: %s: %w", Key{f.Name, b.Start}, shown(f.Path), err)
@@ -133,16 +141,17 @@ type cache struct {
 	src   source // of the array, if it is at a URL
 }
 
-// open returns the array at a path. It reads with one goroutine, because a runner processes several tiles at a time.
-func (c *cache) open(ctx context.Context, path string) (_ *ndarray.Array, err error) {
-	if c.array != nil && c.path == path {
+// open returns the array in a file, which may have another version than the file. It reads with one goroutine, because
+// a runner processes several tiles at a time.
+func (c *cache) open(ctx context.Context, f File) (_ *ndarray.Array, err error) {
+	if c.array != nil && c.path == f.Path && f.check(c.src) == nil {
 		return c.array, nil
 	}
 	c.close()
 	o := &ndarray.OpenOptions{Concurrency: 1}
-	if !isURL(path) {
-		c.array, err = ndarray.Open(ctx, path, o)
-	} else if c.src, err = openSource(ctx, path, nil); err == nil {
+	if !isURL(f.Path) {
+		c.array, err = ndarray.Open(ctx, f.Path, o)
+	} else if c.src, err = openSource(ctx, f.Path, nil); err == nil {
 		c.array, err = ndarray.OpenSource(ctx, c.src, o)
 	}
 	if err != nil {
@@ -150,16 +159,8 @@ func (c *cache) open(ctx context.Context, path string) (_ *ndarray.Array, err er
 		c.close()
 		return nil, err
 	}
-	c.path = path
+	c.path = f.Path
 	return c.array, nil
-}
-
-// check returns ErrChanged if the open array is another version of a file.
-func (c *cache) check(f File) error {
-	if c.src == nil || f.Version == "" || c.src.Version() == f.Version {
-		return nil
-	}
-	return fmt.Errorf("version %s, want %s: %w", c.src.Version(), f.Version, ndarray.ErrChanged)
 }
 
 // pinFn sets the versions of files.

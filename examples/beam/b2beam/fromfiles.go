@@ -49,7 +49,7 @@ func FromFiles(s beam.Scope, files []File, o *FilesOptions) beam.PCollection {
 	if fn.Options.Tile == nil && fn.Options.MaxTile == 0 {
 		fn.Options.MaxTile = 16 << 20
 	}
-	return beam.ParDo(s, fn, beam.CreateList(s, files))
+	return beam.ParDo(s, fn, beam.ParDo(s, &pinFn{}, beam.CreateList(s, files)))
 }
 
 // importFn reads the tiles of a file. Its restriction is a range of tiles.
@@ -63,7 +63,7 @@ type importFn struct {
 // open returns a file and its tiles.
 func (fn *importFn) open(ctx context.Context, f File) (grid, error) {
 	var g grid
-	err := fn.file.open(ctx, f.Path, fn.Options.Raw)
+	err := fn.file.open(ctx, f, fn.Options.Raw)
 	if err == nil {
 		g, err = fn.grid(ctx)
 	}
@@ -138,44 +138,48 @@ func (fn *importFn) Teardown() error { return fn.file.close() }
 // items is an open file with items that are not compressed.
 type items struct {
 	path   string
-	src    interface{ io.ReaderAt }
+	at     io.ReaderAt // the file, unless it is at a URL
+	src    source      // the object at a URL
 	closer io.Closer
 	header npy.Header
 	off    int64 // of the first item
 }
 
-// open opens a file, unless it is open already.
-func (f *items) open(ctx context.Context, path string, raw *Raw) error {
-	if f.closer != nil && f.path == path {
+// open opens a file, unless it is open already. It returns ErrChanged for another version.
+func (f *items) open(ctx context.Context, file File, raw *Raw) error {
+	if f.closer != nil && f.path == file.Path && file.check(f.src) == nil {
 		return nil
 	}
 	err := f.close()
 	if err == nil {
-		err = f.load(ctx, path, raw)
+		err = f.load(ctx, file, raw)
 	}
 	if err != nil {
 		return errors.Join(err, f.close())
 	}
-	f.path = path
+	f.path = file.Path
 	return nil
 }
 
 // load opens a file and reads its header.
-func (f *items) load(ctx context.Context, path string, raw *Raw) (err error) {
+func (f *items) load(ctx context.Context, file File, raw *Raw) (err error) {
 	var size int64
-	if isURL(path) {
-		obj, err := openSource(ctx, path, nil)
+	if isURL(file.Path) {
+		obj, err := openSource(ctx, file.Path, nil)
 		if err != nil {
 			return err
 		}
-		f.closer, f.src, size = obj, object{ctx, obj}, obj.Size()
+		f.closer, f.src, size = obj, obj, obj.Size()
+		if err := file.check(obj); err != nil {
+			return err
+		}
 	} else {
-		file, err := os.Open(strings.TrimPrefix(path, "file://"))
+		local, err := os.Open(strings.TrimPrefix(file.Path, "file://"))
 		if err != nil {
 			return err
 		}
-		f.closer, f.src = file, file
-		fi, err := file.Stat()
+		f.closer, f.at = local, local
+		fi, err := local.Stat()
 		if err != nil {
 			return err
 		}
@@ -185,7 +189,7 @@ func (f *items) load(ctx context.Context, path string, raw *Raw) (err error) {
 		f.off, f.header.Shape = raw.Offset, raw.Shape
 		f.header.DType, err = meta.ParseDType(raw.DType)
 	} else {
-		r := io.NewSectionReader(f.src, 0, size)
+		r := io.NewSectionReader(f.reader(ctx), 0, size)
 		if f.header, err = npy.ReadHeader(r); err == nil {
 			f.off, err = r.Seek(0, io.SeekCurrent)
 		}
@@ -253,14 +257,19 @@ func (f *items) read(ctx context.Context, b ndarray.Box) ([]byte, error) {
 
 // readRuns reads the items of b, a box of all, to dst.
 func (f *items) readRuns(ctx context.Context, dst []byte, all, b ndarray.Box, size int) error {
-	src := f.src
-	if obj, ok := src.(object); ok {
-		src = object{ctx, obj.source}
-	}
+	src := f.reader(ctx)
 	return runs(b, all, b, int64(size), func(d, s, n int64) error {
 		_, err := src.ReadAt(dst[d:d+n], f.off+s)
 		return err
 	})
+}
+
+// reader returns a reader of the file for a call.
+func (f *items) reader(ctx context.Context) io.ReaderAt {
+	if f.src != nil {
+		return object{ctx, f.src}
+	}
+	return f.at
 }
 
 // reversed returns a box with the axes in reverse order.

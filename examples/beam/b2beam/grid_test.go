@@ -2,10 +2,14 @@ package b2beam
 
 import (
 	"bytes"
+	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/npy"
 )
 
 // TestGrid checks that tiles cover an array once, and that copies of the parts of one grid fill the tiles of another.
@@ -77,5 +81,43 @@ func TestCoders(t *testing.T) {
 	}
 	if _, err := decodePart(append(b, 0)); err == nil {
 		t.Error("no error for a byte too many")
+	}
+}
+
+// TestVersions opens files that are replaced between two calls, for the version before and after.
+func TestVersions(t *testing.T) {
+	ctx := t.Context()
+	a, err := ndarray.Full(ctx, "", []int64{2, 3}, int16(5), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stored, plain bytes.Buffer
+	if _, err := a.Save(ctx, &stored); err != nil {
+		t.Fatal(err)
+	}
+	if err := npy.Write(ctx, &plain, a); err != nil {
+		t.Fatal(err)
+	}
+	etag := ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		content := stored.Bytes()
+		if r.URL.Path == "/x.npy" {
+			content = plain.Bytes()
+		}
+		w.Header().Set("ETag", etag)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}))
+	defer server.Close()
+	var c cache
+	var f items
+	defer c.close()
+	defer f.close()
+	for _, etag = range []string{`"1"`, `"2"`} {
+		if _, err := c.open(ctx, File{Path: server.URL + "/x.b2nd", Version: etag}); err != nil || c.src.Version() != etag {
+			t.Errorf("array: version %s, %v, want %s", c.src.Version(), err, etag)
+		}
+		if err := f.open(ctx, File{Path: server.URL + "/x.npy", Version: etag}, nil); err != nil || f.src.Version() != etag {
+			t.Errorf("file: version %s, %v, want %s", f.src.Version(), err, etag)
+		}
 	}
 }

@@ -74,7 +74,7 @@ type readFn struct {
 
 // open returns the array of a file and its tiles.
 func (fn *readFn) open(ctx context.Context, f File) (*ndarray.Array, grid, error) {
-	a, err := fn.arrays.open(ctx, f.Path)
+	a, err := fn.arrays.open(ctx, f)
 	if err != nil {
 		return nil, grid{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}
@@ -125,7 +125,7 @@ func (fn *readFn) ProcessElement(ctx context.Context, rt *sdf.LockRTracker, f Fi
 	size := int64(a.DType().Size)
 	for i := rt.GetRestriction().(offsetrange.Restriction).Start; rt.TryClaim(i); i++ {
 		b := g.box(i)
-		if err := fn.arrays.check(f); err != nil {
+		if err := f.check(fn.arrays.src); err != nil {
 			return f.errorf(b, err)
 		}
 		t := Tile{Shape: b.Shape, DType: a.DType().String(), Data: make([]byte, b.Size()*size)}

@@ -65,7 +65,7 @@ func RechunkStored(ctx context.Context, s beam.Scope, files []File, dir, temp st
 // planFor returns the plan for a file, and a key that files with the same plan have.
 func planFor(ctx context.Context, f File, o RechunkOptions) (string, []ndarray.RechunkStage, error) {
 	var c cache
-	a, err := c.open(ctx, f.Path)
+	a, err := c.open(ctx, f)
 	if err != nil {
 		return "", nil, err
 	}

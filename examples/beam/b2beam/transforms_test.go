@@ -1,6 +1,7 @@
 package b2beam_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -342,6 +343,46 @@ func TestFromFiles(t *testing.T) {
 	}
 	if _, err := b2beam.Glob(in, "*.none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v for a pattern without a match", err)
+	}
+}
+
+// TestFromFilesVersion reads a .npy file over HTTP that is replaced while a pipeline reads it.
+func TestFromFilesVersion(t *testing.T) {
+	a := open(t, create(t, "x", []int64{20, 50}, []int64{5, 50}).Path)
+	b, err := npy.Header{DType: a.DType(), Shape: a.Shape()}.Append(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = append(b, items(t, a)...)
+	var requests, change atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		version := 1
+		if n := change.Load(); n > 0 && requests.Add(1) > n {
+			version = 2
+		}
+		w.Header().Set("ETag", fmt.Sprintf(`"%d"`, version))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(b))
+	}))
+	defer server.Close()
+	read := func(version string) error {
+		_, err := run(t, func(s beam.Scope) {
+			f := b2beam.File{Name: "x", Path: server.URL + "/x.npy", Version: version}
+			b2beam.FromFiles(s, []b2beam.File{f}, nil)
+		})
+		return err
+	}
+	if err := errors.Join(read(""), read(`"1"`)); err != nil {
+		t.Error(err)
+	}
+	changed := func(err error) bool {
+		return err != nil && strings.Contains(err.Error(), `array "x"`) && strings.Contains(err.Error(), ndarray.ErrChanged.Error())
+	}
+	if err := read(`"0"`); !changed(err) {
+		t.Errorf("error %v for another version, want ErrChanged", err)
+	}
+	change.Store(1)
+	if err := read(""); !changed(err) {
+		t.Errorf("error %v for a file that is replaced after its version is known, want ErrChanged", err)
 	}
 }
 

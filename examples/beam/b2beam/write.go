@@ -152,7 +152,7 @@ func (fn *writeFn) openRegions(ctx context.Context, name string, t Tile) (*ndarr
 	}
 	// A late duplicate of a tile finds the array finished. It is accepted if it changes nothing.
 	var finished cache
-	if _, err := finished.open(ctx, name); err != nil {
+	if _, err := finished.open(ctx, File{Path: name}); err != nil {
 		return nil, exists // unfinished, with another layout, or no array
 	}
 	defer finished.close()
