@@ -143,6 +143,20 @@ func TestRetries(t *testing.T) {
 	if !maps.Equal(files(t, path), first) {
 		t.Error("the second run changed the array")
 	}
+	for name, o := range map[string]ndarray.CreateOptions{
+		"chunks":     {Chunks: []int64{8, 6}},
+		"blocks":     {Chunks: []int64{4, 6}, Blocks: []int64{2, 6}},
+		"level":      {Chunks: []int64{4, 6}, Level: 9},
+		"checksums":  {Chunks: []int64{4, 6}, Checksums: true},
+		"attributes": {Chunks: []int64{4, 6}, Attrs: map[string]any{"units": "K"}},
+	} {
+		_, err := run(t, func(s beam.Scope) {
+			b2beam.Write(s, out, b2beam.Read(s, []b2beam.File{f}, &b2beam.ReadOptions{Tile: []int64{8, 6}}), &o)
+		})
+		if err == nil || !strings.Contains(err.Error(), "is finished, with another") || !maps.Equal(files(t, path), first) {
+			t.Errorf("error %v for a finished array with other %s", err, name)
+		}
+	}
 	other := create(t, "x", []int64{40, 6}, []int64{40, 6})
 	_, err := run(t, func(s beam.Scope) {
 		tiles := b2beam.Map(s, double, b2beam.Read(s, []b2beam.File{other}, nil))

@@ -1,6 +1,7 @@
 package b2beam
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -152,11 +153,42 @@ func (fn *writeFn) openRegions(ctx context.Context, name string, t Tile) (*ndarr
 	}
 	// A late duplicate of a tile finds the array finished. It is accepted if it changes nothing.
 	var finished cache
-	if _, err := finished.open(ctx, File{Path: name}); err != nil {
+	a, err := finished.open(ctx, File{Path: name})
+	if err != nil {
 		return nil, exists // unfinished, with another layout, or no array
 	}
 	defer finished.close()
+	create.Objects = nil
+	if want, err := ndarray.Zeros(ctx, "", t.Of, t.DType, &create); err != nil {
+		return nil, err
+	} else if same, err := sameLayout(a, want); err != nil {
+		return nil, err
+	} else if !same {
+		return nil, fmt.Errorf("%s is finished, with another shape, dtype or other options: %w", shown(name), fs.ErrExist)
+	}
 	return ndarray.OpenRegions(ctx, path, open)
+}
+
+// sameLayout reports whether two arrays have the same shape, dtype, partition, parameters, metalayers and attributes.
+func sameLayout(a, b *ndarray.Array) (bool, error) {
+	f, g := a.Frame(), b.Frame()
+	x, y := f.Info(), g.Info()
+	names := f.VLMetaNames()
+	same := func(l, m meta.Layer) bool { return l.Name == m.Name && bytes.Equal(l.Content, m.Content) }
+	if x.ChunkSize != y.ChunkSize || x.Checksums != y.Checksums || !reflect.DeepEqual(x.Params, y.Params) ||
+		!slices.EqualFunc(f.Meta(), g.Meta(), same) || !slices.Equal(names, g.VLMetaNames()) { // b2nd is in Meta
+		return false, nil
+	}
+	for _, name := range names {
+		l, err := f.VLMeta(name)
+		if err != nil {
+			return false, err
+		}
+		if m, err := g.VLMeta(name); err != nil || !bytes.Equal(l, m) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // Teardown closes the arrays and the bucket.
