@@ -1,17 +1,20 @@
 package azure_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
+	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/cloud/azure"
 	"github.com/goblosc/blosc2/cloud/internal/cloudtest"
 	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
-// TestOpen opens an object of a server that answers as Azure Blob Storage does.
-func TestOpen(t *testing.T) {
-	cloudtest.TestOpen(t, &cloudtest.Store{
+// store describes a server that answers as Azure Blob Storage does.
+func store(t *testing.T) *cloudtest.Store {
+	return &cloudtest.Store{
 		Path: "/account/bucket/dir/a", Range: "x-ms-range", Match: "If-Match", Quoted: true,
 		SetHeader: func(h http.Header, version string) { h.Set("ETag", version) },
 		Setenv: func(setenv func(name, value string), host string) {
@@ -24,5 +27,22 @@ func TestOpen(t *testing.T) {
 		Open: func(object string) (*remote.Object, error) {
 			return azure.Open(t.Context(), "azblob://bucket/"+object, nil)
 		},
-	})
+		Exists: func(h http.Header) int {
+			h.Set("x-ms-error-code", "BlobAlreadyExists")
+			return http.StatusConflict
+		},
+		Bucket: func(host string) (cloudtest.Bucket, cloudtest.Save, error) {
+			b, err := azure.OpenBucket(t.Context(), "azblob://bucket?domain="+host) // the environment is read once
+			return b, func(ctx context.Context, key string, a *ndarray.Array, overwrite bool) error {
+				_, err := b.Save(ctx, key, a, &cloud.WriteOptions{Overwrite: overwrite})
+				return err
+			}, err
+		},
+	}
 }
+
+// TestOpen opens an object.
+func TestOpen(t *testing.T) { cloudtest.TestOpen(t, store(t)) }
+
+// TestWriteFaults writes to a server that fails.
+func TestWriteFaults(t *testing.T) { cloudtest.TestWriteFaults(t, store(t)) }

@@ -1,17 +1,20 @@
 package gcs_test
 
 import (
+	"context"
 	"net/http"
 	"testing"
 
+	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/cloud/gcs"
 	"github.com/goblosc/blosc2/cloud/internal/cloudtest"
 	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
-// TestOpen opens an object of a server that answers as Google Cloud Storage does.
-func TestOpen(t *testing.T) {
-	cloudtest.TestOpen(t, &cloudtest.Store{
+// store describes a server that answers as Google Cloud Storage does.
+func store(t *testing.T) *cloudtest.Store {
+	return &cloudtest.Store{
 		Path: "/bucket/dir/a", Range: "Range", Match: "x-goog-if-generation-match",
 		SetHeader: func(h http.Header, version string) {
 			h.Set("X-Goog-Generation", version)
@@ -21,5 +24,19 @@ func TestOpen(t *testing.T) {
 		Open: func(object string) (*remote.Object, error) {
 			return gcs.Open(t.Context(), "gs://bucket/"+object, nil)
 		},
-	})
+		Exists: func(http.Header) int { return http.StatusPreconditionFailed },
+		Bucket: func(string) (cloudtest.Bucket, cloudtest.Save, error) {
+			b, err := gcs.OpenBucket(t.Context(), "gs://bucket?anonymous=true")
+			return b, func(ctx context.Context, key string, a *ndarray.Array, overwrite bool) error {
+				_, err := b.Save(ctx, key, a, &cloud.WriteOptions{Overwrite: overwrite})
+				return err
+			}, err
+		},
+	}
 }
+
+// TestOpen opens an object.
+func TestOpen(t *testing.T) { cloudtest.TestOpen(t, store(t)) }
+
+// TestWriteFaults writes to a server that fails.
+func TestWriteFaults(t *testing.T) { cloudtest.TestWriteFaults(t, store(t)) }

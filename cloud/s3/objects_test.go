@@ -1,6 +1,8 @@
 package s3_test
 
 import (
+	"context"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -8,6 +10,8 @@ import (
 
 	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/cloud/internal/cloudtest"
+	"github.com/goblosc/blosc2/cloud/s3"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // TestObjects puts, gets, lists and removes objects, with the driver and without it.
@@ -28,4 +32,19 @@ func TestRegions(t *testing.T) {
 	s := start(t)
 	cloudtest.TestRegions(t, s.bucket(t))
 	cloudtest.TestRegionsFaults(t, s.bucket(t), 3)
+}
+
+// TestStoreFaults writes to a server that fails.
+func TestStoreFaults(t *testing.T) {
+	cloudtest.TestWriteFaults(t, &cloudtest.Store{
+		Setenv: func(func(name, value string), string) { setenv(t) },
+		Exists: func(http.Header) int { return http.StatusPreconditionFailed },
+		Bucket: func(host string) (cloudtest.Bucket, cloudtest.Save, error) {
+			b, err := s3.OpenBucket(t.Context(), "s3://bucket?region=us-east-1&use_path_style=true&endpoint=http://"+host)
+			return b, func(ctx context.Context, key string, a *ndarray.Array, overwrite bool) error {
+				_, err := b.Save(ctx, key, a, &cloud.WriteOptions{Overwrite: overwrite})
+				return err
+			}, err
+		},
+	})
 }

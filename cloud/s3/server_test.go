@@ -139,12 +139,17 @@ func start(t *testing.T) *server {
 	}))
 	t.Cleanup(front.Close)
 	s.url = front.URL
+	setenv(t)
+	return s
+}
+
+// setenv sets the credentials.
+func setenv(t *testing.T) {
 	t.Setenv("AWS_ACCESS_KEY_ID", "user")
 	t.Setenv("AWS_SECRET_ACCESS_KEY", "secret")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "true")
 	t.Setenv("AWS_CONFIG_FILE", os.DevNull)
 	t.Setenv("AWS_SHARED_CREDENTIALS_FILE", os.DevNull)
-	return s
 }
 
 type countedBody struct {

@@ -3,9 +3,11 @@ package cloudtest
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -17,6 +19,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // Store is what distinguishes a kind of store from others: requests for the object dir/a of the bucket named bucket.
@@ -28,7 +31,12 @@ type Store struct {
 	SetHeader func(h http.Header, version string) // sets the headers of an answer
 	Setenv    func(setenv func(name, value string), host string)
 	Open      func(object string) (*remote.Object, error) // opens an object of the bucket, such as "dir/a"
+	Exists    func(h http.Header) int                     // sets the headers of "it exists", and returns the status
+	Bucket    func(host string) (Bucket, Save, error)     // opens the bucket
 }
+
+// Save saves an array to an object of a bucket.
+type Save func(ctx context.Context, key string, a *ndarray.Array, overwrite bool) error
 
 // server answers requests for one object.
 type server struct {
@@ -111,5 +119,54 @@ func TestOpen(t *testing.T, store *Store) {
 	}
 	if _, err := store.Open("none"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("%v, want ErrNotExist", err)
+	}
+}
+
+// TestWriteFaults writes an object and objects of an array, and the store refuses them or does not answer.
+func TestWriteFaults(t *testing.T, store *Store) {
+	var answer func(w http.ResponseWriter, r *http.Request) // to a request that writes
+	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet || r.Method == http.MethodHead {
+			http.NotFound(w, r)
+			return
+		}
+		io.Copy(io.Discard, r.Body)
+		answer(w, r)
+	}))
+	defer listener.Close()
+	host := strings.TrimPrefix(listener.URL, "http://")
+	store.Setenv(t.Setenv, host)
+	b, save, err := store.Bucket(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ndarray.Create(t.Context(), "", []int64{3}, []int32{1, 2, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for _, c := range []struct {
+		name      string
+		overwrite bool
+		timeout   time.Duration
+		answer    func(w http.ResponseWriter, r *http.Request)
+		want      error // nil is any error
+	}{
+		{"exists", false, time.Minute, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(store.Exists(w.Header())) }, fs.ErrExist},
+		{"denied", true, time.Minute, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, fs.ErrPermission},
+		{"no answer", true, 100 * time.Millisecond, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, context.DeadlineExceeded},
+		{"connection lost", false, 100 * time.Millisecond, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil},
+	} {
+		answer = c.answer
+		for name, write := range map[string]func(ctx context.Context) error{
+			"Save": func(ctx context.Context) error { return save(ctx, "dir/a", a, c.overwrite) },
+			"Put":  func(ctx context.Context) error { return b.Objects("dir").Put(ctx, "a", []byte("data"), c.overwrite) },
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), c.timeout)
+			if err := write(ctx); err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("%s, %s: %v, want %v", name, c.name, err, c.want)
+			}
+			cancel()
+		}
 	}
 }
