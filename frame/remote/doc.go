@@ -51,6 +51,10 @@
 // whether the object has changed, and so does Refresh of its frame or array. In a directory, each file has a version of
 // its own: see Dir.
 //
+// Many servers of files look at the version only before they send an answer. If a file is edited in place at the same
+// time, the answer can have bytes of two versions, which is not noticed. A file that is replaced by renaming is safe,
+// and so is the command blosc2 serve.
+//
 // Answers that do not hold exactly the bytes asked for are errors, and so are encoded contents. If a server ignores
 // ranges, Open reads the whole object up to Options.MaxWhole bytes, and returns errors.ErrUnsupported beyond that.
 //

@@ -24,6 +24,7 @@
 // # Changed files
 //
 // Open arrays are kept for the next requests. Each request compares size, time and inode of the file, and opens it
-// again if one of them has changed. ETags are made of the same three. An edit is not noticed if it keeps the size and
-// comes within the resolution of the file's time. A file that is replaced by renaming has another inode.
+// again if one of them has changed. ETags are made of the same three. The bytes of a file are sent in pieces, and the
+// answer breaks off if one of the three has changed after a piece is read. An edit is not noticed if it keeps the size
+// and comes within the resolution of the file's time. A file that is replaced by renaming has another inode.
 package serve

@@ -7,10 +7,13 @@ import (
 	"io"
 	"mime"
 	"net/http"
+	"os"
 	"path"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/goblosc/blosc2/frame"
 )
 
 // maxRanges is the largest number of ranges of a request.
@@ -52,7 +55,8 @@ func (s *Server) serveRegular(w *response, r *http.Request, t target) error {
 		return err
 	}
 	defer f.Close()
-	return serveContent(w, r, path.Ext(r.URL.Path), etag(stampOf(info)), info.ModTime(), f)
+	now := stampOf(info)
+	return serveContent(w, r, path.Ext(r.URL.Path), etag(now), info.ModTime(), &oneState{f, f, now})
 }
 
 // serveLeaf answers with the stored frame of a leaf.
@@ -77,8 +81,24 @@ func (s *Server) serveLeaf(w *response, r *http.Request, t target) error {
 		return nil
 	}
 	now := s.cache.stampOf(st)
-	d := &decoded{content: content, ctx: r.Context(), decoders: s.decoders}
+	d := &decoded{content: &oneState{content, st.file, now}, ctx: r.Context(), decoders: s.decoders}
 	return serveContent(w, r, "", etag(now, t.key), time.Unix(0, now.mtime), d)
+}
+
+// oneState is a content whose reads fail when its file is edited, so that an answer has the bytes of one state.
+type oneState struct {
+	io.ReadSeeker
+	file  *os.File
+	state stamp
+}
+
+// Read implements io.Reader.
+func (o *oneState) Read(p []byte) (int, error) {
+	n, err := o.ReadSeeker.Read(p)
+	if info, e := o.file.Stat(); e != nil || stampOf(info) != o.state {
+		return 0, frame.ErrChanged
+	}
+	return n, err
 }
 
 // mostDecoded is the largest number of bytes of a leaf that are read ahead.

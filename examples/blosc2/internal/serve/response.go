@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"io"
 	"net/http"
 	"time"
 )
@@ -54,34 +53,6 @@ func (w *response) start(n int) {
 		// A connection without deadlines, as in a test, needs none.
 		_ = http.NewResponseController(w.ResponseWriter).SetWriteDeadline(time.Now().Add(w.stall))
 	}
-}
-
-// ReadFrom implements io.ReaderFrom, so that the operating system can copy a file to the connection.
-func (w *response) ReadFrom(r io.Reader) (total int64, err error) {
-	from, ok := w.ResponseWriter.(io.ReaderFrom)
-	if !ok {
-		return io.Copy(struct{ io.Writer }{w}, r)
-	}
-	limit := int64(1<<63 - 1)
-	l, limited := r.(*io.LimitedReader)
-	if limited {
-		r, limit = l.R, l.N
-	}
-	for total < limit {
-		n := min(limit-total, piece)
-		w.left = 0
-		w.start(piece)
-		k, err := from.ReadFrom(&io.LimitedReader{R: r, N: n})
-		total += k
-		w.bytes += k
-		if limited {
-			l.N -= k
-		}
-		if err != nil || k < n {
-			return total, err
-		}
-	}
-	return total, nil
 }
 
 // Unwrap is for http.ResponseController.

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -284,6 +285,45 @@ func TestFiles(t *testing.T) {
 		if r := ask(t, s, "GET", p); r.StatusCode != 301 || r.Header.Get("Location") != to {
 			t.Errorf("%s: %d, %v", p, r.StatusCode, r.Header)
 		}
+	}
+}
+
+// editor edits a file when an answer begins.
+type editor struct {
+	*httptest.ResponseRecorder
+	edit func()
+}
+
+func (e *editor) WriteHeader(code int) {
+	e.edit()
+	e.ResponseRecorder.WriteHeader(code)
+}
+
+// TestEditedFile edits a file in place after its version is sent: the answer must have no bytes of the new version.
+func TestEditedFile(t *testing.T) {
+	dir := t.TempDir()
+	name := filepath.Join(dir, "tree.b2z")
+	content, err := os.ReadFile(filepath.Join(fixturesDir, "stores/tree.b2z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newServer(t, dir, testConfig())
+	for _, p := range []string{"/tree.b2z", "/tree.b2z/img/level0"} {
+		past := time.Now().Add(-time.Hour)
+		if err := errors.Join(os.WriteFile(name, content, 0o666), os.Chtimes(name, past, past)); err != nil {
+			t.Fatal(err)
+		}
+		w := &editor{httptest.NewRecorder(), func() {
+			if err := os.WriteFile(name, content, 0o666); err != nil {
+				t.Error(err)
+			}
+		}}
+		s.ServeHTTP(w, httptest.NewRequest("GET", p, nil))
+		r := w.Result()
+		if got := body(t, r, 200); got != "" {
+			t.Errorf("%s: %d bytes of another version", p, len(got))
+		}
+		body(t, ask(t, s, "GET", p, "If-Match", r.Header.Get("ETag"), "Range", "bytes=1-5"), 412)
 	}
 }
 
