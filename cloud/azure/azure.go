@@ -16,6 +16,7 @@ package azure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
@@ -68,6 +69,15 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 	var out azblob.DownloadStreamResponse
 	if r.As(&out) && out.ETag != nil {
 		a.Version = strings.Trim(string(*out.ETag), `"`)
+	}
+	got := ""
+	if out.ContentRange != nil {
+		got = *out.ContentRange
+	}
+	want := fmt.Sprintf("bytes %d-%d/%d", off, min(off+n, a.Size)-1, a.Size)
+	if got != want && (got != "" || off > 0) { // without a range it is all of the blob
+		r.Close()
+		return nil, fmt.Errorf("Content-Range is %.100q, want %q: %w", got, want, errors.ErrUnsupported)
 	}
 	return a, nil
 }

@@ -15,6 +15,7 @@ package gcs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 
 	"cloud.google.com/go/storage"
@@ -69,12 +70,20 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 		}
 		handle = handle.If(storage.Conditions{GenerationMatch: g})
 	}
+	at, most := off, n
 	if off < 0 {
-		off, n = -n, -1
+		at, most = -n, -1
 	}
-	r, err := handle.NewRangeReader(ctx, off, n)
+	r, err := handle.NewRangeReader(ctx, at, most)
 	if err != nil {
 		return nil, err
+	}
+	if off < 0 {
+		at = max(r.Attrs.Size-n, 0)
+	}
+	if r.Attrs.StartOffset != at {
+		r.Close()
+		return nil, fmt.Errorf("the answer starts at %d, want %d: %w", r.Attrs.StartOffset, at, errors.ErrUnsupported)
 	}
 	a := &remote.Answer{Body: r, Size: r.Attrs.Size, Version: strconv.FormatInt(r.Attrs.Generation, 10)}
 	return a, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/cloud/internal/cloudtest"
 	"github.com/goblosc/blosc2/cloud/s3"
+	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -34,17 +35,33 @@ func TestRegions(t *testing.T) {
 	cloudtest.TestRegionsFaults(t, s.bucket(t), 3)
 }
 
-// TestStoreFaults writes to a server that fails.
-func TestStoreFaults(t *testing.T) {
-	cloudtest.TestWriteFaults(t, &cloudtest.Store{
-		Setenv: func(func(name, value string), string) { setenv(t) },
+// store describes a server that answers as S3 does, without versitygw.
+func store(t *testing.T) *cloudtest.Store {
+	query := "?region=us-east-1&use_path_style=true&endpoint=http://"
+	var endpoint string
+	return &cloudtest.Store{
+		Path: "/bucket/dir/a", Range: "Range", Match: "If-Match", Quoted: true,
+		SetHeader: func(h http.Header, version string) { h.Set("ETag", version) },
+		Setenv: func(_ func(name, value string), host string) {
+			setenv(t)
+			endpoint = host
+		},
+		Open: func(object string) (*remote.Object, error) {
+			return s3.Open(t.Context(), "s3://bucket/"+object+query+endpoint, nil)
+		},
 		Exists: func(http.Header) int { return http.StatusPreconditionFailed },
 		Bucket: func(host string) (cloudtest.Bucket, cloudtest.Save, error) {
-			b, err := s3.OpenBucket(t.Context(), "s3://bucket?region=us-east-1&use_path_style=true&endpoint=http://"+host)
+			b, err := s3.OpenBucket(t.Context(), "s3://bucket"+query+host)
 			return b, func(ctx context.Context, key string, a *ndarray.Array, overwrite bool) error {
 				_, err := b.Save(ctx, key, a, &cloud.WriteOptions{Overwrite: overwrite})
 				return err
 			}, err
 		},
-	})
+	}
 }
+
+// TestOpen opens an object.
+func TestOpen(t *testing.T) { cloudtest.TestOpen(t, store(t)) }
+
+// TestStoreFaults writes to a server that fails.
+func TestStoreFaults(t *testing.T) { cloudtest.TestWriteFaults(t, store(t)) }

@@ -78,6 +78,16 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 			a.Version = strings.Trim(tag, `"`)
 		}
 	}
+	from, to := off, min(off+n, a.Size)
+	if off < 0 {
+		from, to = max(a.Size-n, 0), a.Size
+	}
+	want, got := fmt.Sprintf("bytes %d-%d/%d", from, to-1, a.Size), aws.ToString(out.ContentRange)
+	whole := got == "" && from == 0 && (off == 0 || to == a.Size)
+	if got != want && !whole {
+		r.Close()
+		return nil, fmt.Errorf("Content-Range is %.100q, want %q: %w", got, want, errors.ErrUnsupported)
+	}
 	return a, nil
 }
 
