@@ -65,6 +65,8 @@ func (v *view) Release() {
 	}
 }
 
+func (v aheadView) Release() {}
+
 func (v *view) MetaLayer(name string) ([]byte, bool) {
 	i := findLayer(v.meta, name)
 	if i < 0 {

@@ -70,7 +70,8 @@ type Array struct {
 	dtype    DType
 	opts     engine.Options // of the frame, for what is made from this array
 	state    atomic.Pointer[state]
-	reads    sync.Pool // of *reading
+	held     engine.View // the only state of an array that hold made, or nil
+	reads    sync.Pool   // of *reading
 }
 
 // state holds the shapes of one commit.
@@ -284,6 +285,9 @@ func (a *Array) fault(format string, args ...any) error {
 
 // view returns the newest state. The caller must release the view.
 func (a *Array) view(ctx context.Context) (engine.View, *state, error) {
+	if a.held != nil {
+		return a.held, a.state.Load(), nil
+	}
 	v, err := a.f.Engine().View(ctx)
 	if err != nil {
 		return v, nil, err

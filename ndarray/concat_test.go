@@ -377,6 +377,49 @@ func TestViewsSeeCommits(t *testing.T) {
 	}
 }
 
+// TestConcatOneState joins an array with itself while another goroutine sets all items to the same number, again and
+// again.
+func TestConcatOneState(t *testing.T) {
+	ctx := t.Context()
+	a, err := Full(ctx, "", []int64{100}, int64(1), &CreateOptions{Chunks: []int64{10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped, err := Flip(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan bool), make(chan bool)
+	defer func() {
+		close(stop)
+		<-done
+	}()
+	go func() {
+		defer close(done)
+		for k := int64(2); ; k++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := Fill(ctx, a, k); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for range 200 {
+		c, err := Concat(ctx, "", 0, []Reader{a, flipped, a, a, a, a}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items, err := Read[int64](ctx, c)
+		if err != nil || slices.Min(items) != slices.Max(items) {
+			t.Fatalf("items from %d to %d, %v", slices.Min(items), slices.Max(items), err)
+		}
+	}
+}
+
 // TestStreamLarge creates arrays that are larger than the memory of a stream.
 func TestStreamLarge(t *testing.T) {
 	if testing.Short() || race.Enabled {

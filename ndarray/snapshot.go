@@ -42,6 +42,43 @@ func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 	return h, nil
 }
 
+func init() {
+	engine.Hold = func(ctx context.Context, readers any) (any, func(), error) { return hold(ctx, readers.([]Reader)) }
+}
+
+// hold returns arrays and views that show those of rs in one state until release is called: the newest state of each
+// array. Their reads compare chunks with checksums, because the items are for new arrays.
+func hold(ctx context.Context, rs []Reader) (held []Reader, release func(), err error) {
+	var views []engine.View
+	release = func() {
+		for _, v := range views {
+			v.Release()
+		}
+	}
+	arrays := map[*Array]*Array{}
+	for _, r := range rs {
+		a, m := r.source()
+		h := arrays[a]
+		if h == nil {
+			v, st, err := a.view(ctx)
+			if err != nil {
+				release()
+				return nil, nil, err
+			}
+			views = append(views, v)
+			h = &Array{f: a.f, layer: a.layer, itemSize: a.itemSize, dtype: a.dtype, opts: a.opts, held: v.Compared()}
+			h.state.Store(st)
+			arrays[a] = h
+		}
+		if m == nil {
+			held = append(held, h)
+		} else {
+			held = append(held, &View{a: h, m: *m})
+		}
+	}
+	return held, release, nil
+}
+
 // release releases the state.
 func (h *snapshot) release() { h.v.Release() }
 

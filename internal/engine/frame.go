@@ -108,8 +108,8 @@ type View interface {
 	// by one goroutine at a time. The caller releases the view of which Ahead was called, not the new one.
 	Ahead(ctx context.Context, next func(v *Visit) bool) (ahead View, stop func())
 	// Compared returns a view whose Decode compares chunks with their checksums, also without OpenOptions.Verify. It is
-	// for copies, which get checksums of their own. The caller releases the view of which Compared was called, not the
-	// new one.
+	// for copies, which get checksums of their own. The caller releases the view of which Compared was called. To
+	// release the new one does nothing.
 	Compared() View
 	// Decode decodes the blocks that the plan needs, on as many goroutines as the options allow, and does not use the
 	// plan after it returns. It reads one committed state, regardless of concurrent commits. blocks is about the number
@@ -125,6 +125,10 @@ type View interface {
 	// chunk.Regular for a stored chunk. It reads nothing; i must be the number of a chunk.
 	Special(i int) chunk.Special
 }
+
+// Hold returns arrays and views that show those of readers in one state, until release is called. Both are of type
+// []ndarray.Reader. Package ndarray sets Hold for package lazy, whose expressions read an array several times.
+var Hold func(ctx context.Context, readers any) (held any, release func(), err error)
 
 // Info is frame.Info.
 type Info struct {

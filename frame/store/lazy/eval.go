@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/big"
 	"slices"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -15,14 +17,22 @@ import (
 // Eval creates an array with the value of the expression, in a new file, or in memory if name is "". operands has an
 // array for each name in the expression; their shapes are broadcast as in NumPy. If o.DType is set, the items are
 // converted to it as by astype. Other options that o does not set have the defaults of ndarray.Create. Eval reads and
-// computes block by block, in parallel. It first computes the array inside a reduction, in memory.
+// computes block by block, in parallel. It first computes the array inside a reduction, in memory. Eval reads each
+// operand in the state that is the newest when it begins, regardless of later edits.
 //
 // The error wraps errors.ErrUnsupported, with the position in the expression, for operations that this package does not
 // compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match;
 // ndarray.ErrValue for a number that its dtype cannot hold; or ndarray.ErrTooLarge for an array in memory that no
-// operand justifies by its stored bytes or MaxBytes. Other errors are those of reading and of ndarray.Create.
+// operand justifies by its stored bytes or MaxBytes. With Overwrite, the result can replace an operand; but if both are
+// in one file and have Locking, Eval returns ndarray.ErrParam, because it would wait for its own reading. Other errors
+// are those of reading and of ndarray.Create.
 func (e *Expression) Eval(ctx context.Context, name string, operands map[string]ndarray.Reader, o *ndarray.CreateOptions) (*ndarray.Array, error) {
-	b := &binder{ctx: ctx, operands: operands}
+	b := &binder{ctx: ctx, operands: maps.Clone(operands)}
+	release, err := b.hold(e.Names(), name, o)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	defer b.close()
 	t, err := b.bind(e.root)
 	if err != nil {
@@ -40,6 +50,29 @@ type binder struct {
 	operands map[string]ndarray.Reader
 	made     []*ndarray.Array // the results of reductions
 	held     int64            // bytes of made
+}
+
+// hold replaces the named operands by one state of each, until release is called.
+func (b *binder) hold(names []string, target string, o *ndarray.CreateOptions) (release func(), err error) {
+	names = slices.DeleteFunc(names, func(s string) bool { return isNil(b.operands[s]) })
+	var rs []ndarray.Reader
+	for _, s := range names {
+		rs = append(rs, b.operands[s])
+	}
+	held, release, err := engine.Hold(b.ctx, rs)
+	if err != nil {
+		return nil, err
+	}
+	for i, r := range held.([]ndarray.Reader) {
+		b.operands[names[i]] = r
+		if o != nil && o.Locking && o.Overwrite && !o.Sparse {
+			if err := frameOf(r).Engine().CheckTarget(target); err != nil {
+				release()
+				return nil, err
+			}
+		}
+	}
+	return release, nil
 }
 
 // close closes the results of reductions.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -29,22 +30,30 @@ func (b *binder) checkMemory(shape []int64, size int64) error {
 	n += min(b.held, math.MaxInt64-n)
 	var err error
 	for _, r := range b.operands {
-		if isNil(r) { // no expression may use it
+		f := frameOf(r)
+		if f == nil { // no expression may use it
 			continue
 		}
-		switch r := r.(type) {
-		case *ndarray.Array:
-			err = r.Frame().CheckAlloc(n)
-		case *ndarray.View:
-			err = r.Array().Frame().CheckAlloc(n)
-		default:
-			continue
-		}
-		if err == nil {
+		if err = f.CheckAlloc(n); err == nil {
 			return nil
 		}
 	}
 	return fmt.Errorf("lazy: an array of shape %v in memory: %w", shape, err)
+}
+
+// frameOf returns the frame of an array or a view, or nil.
+func frameOf(r ndarray.Reader) *frame.Frame {
+	switch r := r.(type) {
+	case *ndarray.Array:
+		if r != nil {
+			return r.Frame()
+		}
+	case *ndarray.View:
+		if r != nil {
+			return r.Array().Frame()
+		}
+	}
+	return nil
 }
 
 // kept returns the axes of a shape that a reduction keeps.

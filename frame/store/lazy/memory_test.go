@@ -3,11 +3,14 @@ package lazy
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -140,5 +143,82 @@ func TestMissing(t *testing.T) {
 	}
 	if _, err := x.Eval(t.Context(), "", unused, nil); err != nil {
 		t.Errorf("operands that the expression does not use: %v", err)
+	}
+}
+
+// TestOneState evaluates expressions while another goroutine sets all items to the same number, again and again.
+func TestOneState(t *testing.T) {
+	ctx := t.Context()
+	o := &ndarray.CreateOptions{Chunks: []int64{20, 50}, Blocks: []int64{5, 10}}
+	a, err := ndarray.Full(ctx, "", []int64{200, 200}, 1.0, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	flipped, err := ndarray.Flip(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := make(chan bool), make(chan bool)
+	defer func() {
+		close(stop)
+		<-done
+	}()
+	go func() {
+		defer close(done)
+		for k := 2.0; ; k++ {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := ndarray.Fill(ctx, a, k); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	}()
+	for range 20 {
+		for _, text := range []string{"a - a", "a - flipped", "a - a.max()", "a.min() - flipped.max()"} {
+			x, err := Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			y, err := x.Eval(ctx, "", map[string]ndarray.Reader{"a": a, "flipped": flipped}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if some, err := ndarray.ReduceAll[bool](ctx, y, ndarray.OpAny, nil); err != nil || some {
+				t.Errorf("%s: items other than 0: %v, %v", text, some, err)
+			}
+		}
+	}
+}
+
+// TestOntoOperand replaces the file of an operand by the result.
+func TestOntoOperand(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	x, err := Parse("a + 1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, locking := range []bool{false, true} {
+		if locking && !storage.CanLock {
+			continue // no file locks here
+		}
+		name := filepath.Join(t.TempDir(), "a.b2nd")
+		o := &ndarray.CreateOptions{Overwrite: true, Locking: locking}
+		a, err := ndarray.Create(ctx, name, []int64{3}, []float64{1, 2, 3}, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		y, err := x.Eval(ctx, name, map[string]ndarray.Reader{"a": a}, o)
+		if locking != errors.Is(err, ndarray.ErrParam) || !locking && err != nil {
+			t.Errorf("Locking %v: %v", locking, err)
+		}
+		if err == nil {
+			y.Close()
+		}
+		a.Close()
 	}
 }
