@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -33,7 +34,7 @@ func Concat(ctx context.Context, name string, axis int, rs []Reader, o *CreateOp
 	if err != nil {
 		return nil, err
 	}
-	rs, release, err := hold(ctx, rs) // an array may occur several times
+	rs, release, err := Hold(ctx, rs, engine.Internal{}) // an array may occur several times
 	if err != nil {
 		return nil, err
 	}

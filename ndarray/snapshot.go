@@ -42,13 +42,12 @@ func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 	return h, nil
 }
 
-func init() {
-	engine.Hold = func(ctx context.Context, readers any) (any, func(), error) { return hold(ctx, readers.([]Reader)) }
-}
-
-// hold returns arrays and views that show those of rs in one state until release is called: the newest state of each
+// Hold returns arrays and views that show those of rs in one state until release is called: the newest state of each
 // array. Their reads compare chunks with checksums, because the items are for new arrays.
-func hold(ctx context.Context, rs []Reader) (held []Reader, release func(), err error) {
+//
+// It is for package lazy, whose expressions read an array several times. Its last parameter has an internal type: other
+// packages cannot call it.
+func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, release func(), err error) {
 	var views []engine.View
 	release = func() {
 		for _, v := range views {

@@ -126,9 +126,8 @@ type View interface {
 	Special(i int) chunk.Special
 }
 
-// Hold returns arrays and views that show those of readers in one state, until release is called. Both are of type
-// []ndarray.Reader. Package ndarray sets Hold for package lazy, whose expressions read an array several times.
-var Hold func(ctx context.Context, readers any) (held any, release func(), err error)
+// Internal is a parameter of exported functions that only packages of this module can call.
+type Internal struct{ _ byte }
 
 // Info is frame.Info.
 type Info struct {

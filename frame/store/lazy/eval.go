@@ -59,11 +59,11 @@ func (b *binder) hold(names []string, target string, o *ndarray.CreateOptions) (
 	for _, s := range names {
 		rs = append(rs, b.operands[s])
 	}
-	held, release, err := engine.Hold(b.ctx, rs)
+	held, release, err := ndarray.Hold(b.ctx, rs, engine.Internal{})
 	if err != nil {
 		return nil, err
 	}
-	for i, r := range held.([]ndarray.Reader) {
+	for i, r := range held {
 		b.operands[names[i]] = r
 		if o != nil && o.Locking && o.Overwrite && !o.Sparse {
 			if err := frameOf(r).Engine().CheckTarget(target); err != nil {
