@@ -2,7 +2,6 @@ package b2beam
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/url"
@@ -45,26 +44,29 @@ func isURL(name string) bool {
 // isWeb reports whether a URL is read over HTTP.
 func isWeb(u *url.URL) bool { return u.Scheme == "http" || u.Scheme == "https" }
 
-// parseURL parses a URL. Its errors do not hold the URL, which may have a secret in its query.
+// parseURL parses a URL. Its errors do not hold the URL or a part of it, which may have a password or another secret.
 func parseURL(name string) (*url.URL, error) {
 	u, err := url.Parse(name)
-	var e *url.Error
-	if errors.As(err, &e) {
-		err = e.Err
-	}
 	if err != nil {
-		return nil, fmt.Errorf("%w: invalid URL: %w", ndarray.ErrParam, err)
+		return nil, fmt.Errorf("%w: invalid URL", ndarray.ErrParam)
 	}
 	u.RawPath = ""
 	return u, nil
 }
 
-// shown returns a name for messages: without the query of a URL, which may have a secret.
+// shown returns a name for messages: without the password and the query of a URL, which may have secrets, and of an
+// invalid URL only the scheme.
 func shown(name string) string {
-	if isURL(name) {
-		name, _, _ = strings.Cut(name, "?")
+	if !isURL(name) {
+		return name
 	}
-	return name
+	u, err := parseURL(name)
+	if err != nil {
+		scheme, _, _ := strings.Cut(name, "://")
+		return scheme + "://"
+	}
+	u.RawQuery, u.ForceQuery, u.Fragment, u.RawFragment = "", false, "", ""
+	return u.Redacted()
 }
 
 // arrayName returns the name of an array in a folder: a path, or a URL whose path ends with a slash.

@@ -221,6 +221,18 @@ func TestStoreErrors(t *testing.T) {
 	}
 }
 
+// TestSecrets checks that errors do not show passwords and queries.
+func TestSecrets(t *testing.T) {
+	for _, name := range []string{
+		"http://alice:hunter2@127.0.0.1:1/a.b2nd?key=hunter2#hunter2", "http://alice:12hunter2/a.b2nd", "x://alice:%hunter2@host/a.b2nd",
+	} {
+		_, err := b2beam.File{Name: "x", Path: name}.Chunks(t.Context())
+		if err == nil || !strings.Contains(err.Error(), `array "x"`) || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}
+
 // TestJoin checks the names of files in folders.
 func TestJoin(t *testing.T) {
 	for dir, want := range map[string]string{
