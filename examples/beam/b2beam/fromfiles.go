@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
@@ -83,7 +84,7 @@ func (fn *importFn) grid(ctx context.Context) (grid, error) {
 	if err != nil {
 		return g, err
 	}
-	return fn.Options.grid(g.shape, g.tile, h.DType.Size)
+	return fn.Options.grid(g.shape, g.tile, h.DType.Size, h.Fortran)
 }
 
 // automaticChunks returns the shape of the chunks of an array with the default options.
@@ -255,13 +256,36 @@ func (f *items) read(ctx context.Context, b ndarray.Box) ([]byte, error) {
 	return data, v.ReadBytes(ctx, data)
 }
 
-// readRuns reads the items of b, a box of all, to dst.
+// readRuns reads the items of b, a box of all, to dst. It reads an object in a few calls for all runs.
 func (f *items) readRuns(ctx context.Context, dst []byte, all, b ndarray.Box, size int) error {
-	src := f.reader(ctx)
-	return runs(b, all, b, int64(size), func(d, s, n int64) error {
-		_, err := src.ReadAt(dst[d:d+n], f.off+s)
+	if f.src == nil {
+		return runs(b, all, b, int64(size), func(d, s, n int64) error {
+			_, err := f.at.ReadAt(dst[d:d+n], f.off+s)
+			return err
+		})
+	}
+	const most = 1 << 16 // bounds the memory for ranges
+	var want []frame.Range
+	var to []int64
+	flush := func() error {
+		err := f.src.ReadRanges(ctx, want, func(i int, at int64, b []byte) error {
+			copy(dst[to[i]+at:], b)
+			return nil
+		})
+		want, to = want[:0], to[:0]
 		return err
+	}
+	err := runs(b, all, b, int64(size), func(d, s, n int64) error {
+		want, to = append(want, frame.Range{Off: f.off + s, Len: n}), append(to, d)
+		if len(want) == most {
+			return flush()
+		}
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return flush()
 }
 
 // reader returns a reader of the file for a call.

@@ -79,15 +79,19 @@ func (g grid) within(b ndarray.Box) []ndarray.Box {
 	}
 }
 
-// grow returns the grid with tiles of several tiles, of at most size items. It grows the last axis first, so that a
-// tile is contiguous for as long as possible.
-func (g grid) grow(size int64) grid {
+// grow returns the grid with tiles of several tiles, of at most size items. It grows the last axis first, or the first
+// axis for items in Fortran order, so that a tile is contiguous for as long as possible.
+func (g grid) grow(size int64, fortran bool) grid {
 	out := grid{g.shape, slices.Clone(g.tile)}
 	rest := size
 	for _, n := range g.tile {
 		rest /= n
 	}
-	for axis := len(g.tile) - 1; axis >= 0 && rest > 1; axis-- {
+	for i := 0; i < len(g.tile) && rest > 1; i++ {
+		axis := i
+		if !fortran {
+			axis = len(g.tile) - 1 - i
+		}
 		times := min(rest, ceilDiv(g.shape[axis], g.tile[axis]))
 		out.tile[axis] *= max(times, 1)
 		rest /= max(times, 1)

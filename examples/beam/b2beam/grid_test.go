@@ -5,9 +5,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/npy"
 )
@@ -49,8 +51,10 @@ func TestGrid(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := g.grow(30).tile; !reflect.DeepEqual(got, []int64{2, 2, 6}) {
-		t.Errorf("tiles %v of 30 items", got)
+	for fortran, want := range map[bool][]int64{false: {2, 2, 6}, true: {6, 2, 2}} {
+		if got := g.grow(30, fortran).tile; !reflect.DeepEqual(got, want) {
+			t.Errorf("tiles %v of 30 items, want %v", got, want)
+		}
 	}
 	if _, err := newGrid(shape, []int64{2, 0, 2}); err == nil {
 		t.Error("no error for tiles without items")
@@ -118,6 +122,59 @@ func TestVersions(t *testing.T) {
 		}
 		if err := f.open(ctx, File{Path: server.URL + "/x.npy", Version: etag}, nil); err != nil || f.src.Version() != etag {
 			t.Errorf("file: version %s, %v, want %s", f.src.Version(), err, etag)
+		}
+	}
+}
+
+// TestRequests reads a column of tiles of a .npy file over HTTP, in both orders.
+func TestRequests(t *testing.T) {
+	const n = 512
+	for _, fortran := range []bool{false, true} {
+		d, err := meta.ParseDType("<f4")
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := npy.Header{DType: d, Shape: []int64{n, n}, Fortran: fortran}.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := len(file)
+		file = append(file, make([]byte, 4*n*n)...)
+		for i := range file[head:] {
+			file[head+i] = byte(i * 31 >> 5)
+		}
+		var requests atomic.Int64
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			requests.Add(1)
+			w.Header().Set("ETag", "\"1\"")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file))
+		}))
+		defer server.Close()
+		fn := &importFn{Options: FilesOptions{Chunks: []int64{16, 16}, ReadOptions: ReadOptions{MaxTile: 4 * n * 64}}}
+		defer fn.Teardown()
+		f := File{Path: server.URL + "/x.npy"}
+		g, err := fn.open(t.Context(), f)
+		if want := map[bool][]int64{false: {64, n}, true: {n, 64}}[fortran]; err != nil || !reflect.DeepEqual(g.tile, want) {
+			t.Errorf("tiles %v, %v, want %v", g.tile, err, want)
+		}
+		requests.Store(0)
+		b := ndarray.Box{Start: []int64{100, 100}, Shape: []int64{300, 300}} // many runs
+		data, err := fn.file.read(t.Context(), b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := requests.Load(); got > 10 {
+			t.Errorf("%d requests for a box", got)
+		}
+		for _, at := range [][2]int{{100, 100}, {100, 399}, {399, 100}, {250, 301}} {
+			i := at[0]*n + at[1]
+			if fortran {
+				i = at[1]*n + at[0]
+			}
+			k := (at[0]-100)*300 + at[1] - 100
+			if !bytes.Equal(data[4*k:4*k+4], file[head+4*i:head+4*i+4]) {
+				t.Errorf("Fortran order %v: other bytes of item %v", fortran, at)
+			}
 		}
 	}
 }

@@ -94,6 +94,7 @@ type source interface {
 	frame.Source
 	io.Closer
 	Version() string
+	ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error
 }
 
 // openSource opens the object at a URL, or the sparse frame at a URL whose path ends with a slash.

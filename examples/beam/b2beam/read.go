@@ -23,7 +23,8 @@ type ReadOptions struct {
 	// Tile is the number of items of a tile along each axis; -1 is the whole axis. A chunk that is in several tiles is
 	// read for each of them, so multiples of the chunks are best.
 	Tile []int64
-	// MaxTile limits the bytes of a tile. It has as many chunks as fit, first along the last axis, and at least one.
+	// MaxTile limits the bytes of a tile. It has as many chunks as fit, and at least one: first along the last axis, or
+	// for .npy files in Fortran order along the first axis.
 	MaxTile int64
 }
 
@@ -48,8 +49,8 @@ func options[T any](o *T) T {
 	return *o
 }
 
-// grid returns the tiles of an array with a partition.
-func (o ReadOptions) grid(shape, chunks []int64, itemSize int) (grid, error) {
+// grid returns the tiles of an array with a partition, whose items may be stored in Fortran order.
+func (o ReadOptions) grid(shape, chunks []int64, itemSize int, fortran bool) (grid, error) {
 	g, err := newGrid(shape, chunks)
 	switch {
 	case err != nil:
@@ -59,7 +60,7 @@ func (o ReadOptions) grid(shape, chunks []int64, itemSize int) (grid, error) {
 	case o.Tile == nil && o.MaxTile == 0:
 		return g, nil
 	case o.Tile == nil:
-		return g.grow(o.MaxTile / int64(itemSize)), nil
+		return g.grow(o.MaxTile/int64(itemSize), fortran), nil
 	}
 	return newGrid(shape, o.Tile)
 }
@@ -78,7 +79,7 @@ func (fn *readFn) open(ctx context.Context, f File) (*ndarray.Array, grid, error
 	if err != nil {
 		return nil, grid{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}
-	g, err := fn.Options.grid(a.Shape(), a.Chunks(), a.DType().Size)
+	g, err := fn.Options.grid(a.Shape(), a.Chunks(), a.DType().Size, false)
 	if err != nil {
 		return nil, g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}

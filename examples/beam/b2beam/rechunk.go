@@ -49,7 +49,7 @@ func (o RechunkOptions) grid(of []int64, itemSize int) (grid, error) {
 	if n := (ndarray.Box{Shape: g.tile}).Size(); n > half {
 		return g, fmt.Errorf("%w: chunks of %d bytes, half of MaxMemory is %d", ndarray.ErrTooLarge, n*int64(itemSize), o.MaxMemory/2)
 	}
-	return g.grow(half), nil
+	return g.grow(half, false), nil
 }
 
 // splitFn divides tiles into parts, each for one new tile.
