@@ -25,8 +25,9 @@ type File struct {
 	Path string
 
 	// Version is the version of the object at a URL, or of the index of a sparse array: its ETag or Last-Modified. If
-	// it is empty, Read and FromFiles set it when the pipeline begins to read the file. A worker that finds another version fails
-	// with ndarray.ErrChanged. In a bucket it is the time of the last change, which may have whole seconds.
+	// it is empty, Read and FromFiles set it when the pipeline begins to read the file. A worker that finds another
+	// version fails with ndarray.ErrChanged. In a bucket it is the time of the last change, which may have whole
+	// seconds.
 	Version string
 
 	// Start is the offset of the file's items in an array of shape Of. Both are empty for a file with the whole array.
