@@ -43,8 +43,10 @@ func (x *object) Get(ctx context.Context, off, n int64, version string) (*remote
 			return nil, fmt.Errorf("%w: %w", err, frame.ErrChanged)
 		case off > 0:
 			return nil, fmt.Errorf("%w: %w", err, frame.ErrBounds)
+		case off < 0: // it is empty, or the store has no ranges at the end
+			return nil, fmt.Errorf("%w: %w", err, errors.ErrUnsupported)
 		}
-		return &remote.Answer{}, nil // it has no byte at 0, or no last byte
+		return &remote.Answer{}, nil // it has no byte at 0
 	}
 	return nil, x.b.wrap(err, opened)
 }

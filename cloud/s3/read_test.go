@@ -239,6 +239,44 @@ func TestChanged(t *testing.T) {
 	}
 }
 
+// TestNoSuffix opens an object of stores without ranges at the end of an object.
+func TestNoSuffix(t *testing.T) {
+	s := start(t)
+	data := noiseBytes(300_000)
+	s.put(t, "a", data)
+	s.put(t, "empty", nil)
+	for _, status := range []int{http.StatusOK, http.StatusPartialContent, 400, 416, 501} {
+		s.faults(func(w http.ResponseWriter, r *http.Request) bool {
+			switch {
+			case !strings.HasPrefix(r.Header.Get("Range"), "bytes=-"):
+				return false
+			case status == http.StatusOK:
+				r.Header.Del("Range")
+			case status == http.StatusPartialContent:
+				r.Header.Set("Range", "bytes=0-65535")
+			default:
+				w.WriteHeader(status)
+				return true
+			}
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+			return true
+		})
+		src, err := s3.Open(t.Context(), s.object("a"), nil)
+		if err != nil {
+			t.Errorf("status %d: %v", status, err)
+			continue
+		}
+		p := make([]byte, 1000)
+		if _, err := src.ReadAt(p, 299_000); err != nil || !bytes.Equal(p, data[299_000:]) {
+			t.Errorf("status %d: other bytes, or %v", status, err)
+		}
+		src.Close()
+	}
+	if src, err := s3.Open(t.Context(), s.object("empty"), nil); err != nil || src.Size() != 0 {
+		t.Errorf("an empty object: %v", err)
+	}
+}
+
 // TestOpenFaults opens what cannot be opened.
 func TestOpenFaults(t *testing.T) {
 	s := start(t)

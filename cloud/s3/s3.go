@@ -19,6 +19,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -69,6 +70,9 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 		return nil
 	}})
 	if err != nil {
+		if status := (Driver{}).Status(err); off < 0 && (status == http.StatusBadRequest || status == http.StatusNotImplemented) {
+			err = fmt.Errorf("%w: %w", err, errors.ErrUnsupported) // some stores have no ranges at the end
+		}
 		return nil, err
 	}
 	a := &remote.Answer{Body: r, Size: r.Size()}
