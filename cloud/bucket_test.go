@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -200,6 +202,28 @@ func TestBucketChanged(t *testing.T) {
 			src.Close()
 		}
 	})
+}
+
+// lostDriver is a Driver whose connection is lost. The error shows the URL.
+type lostDriver struct{ common }
+
+var errLost = fmt.Errorf("blob: %w", &url.Error{Op: "Get", URL: "https://host/a?sig=secret", Err: io.ErrUnexpectedEOF})
+
+func (lostDriver) Get(context.Context, *blob.Bucket, string, int64, int64, string) (*remote.Answer, error) {
+	return nil, errLost
+}
+
+// TestErrorSecrets checks that errors of requests do not show their URL.
+func TestErrorSecrets(t *testing.T) {
+	b := New(memblob.OpenBucket(nil), "mem://bucket", lostDriver{})
+	defer b.Close()
+	_, opened := b.Open(t.Context(), "a", nil)
+	_, _, got := b.Objects("dir").Get(t.Context(), "a", 1)
+	for _, err := range []error{opened, got, b.writeError("a", errLost, true), b.writeError("a", errLost, false)} {
+		if !errors.Is(err, io.ErrUnexpectedEOF) || strings.Contains(err.Error(), "secret") {
+			t.Error(err)
+		}
+	}
 }
 
 // TestSecrets checks that messages show neither the user of a URL nor the values of its query.

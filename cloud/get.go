@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/gcerrors"
@@ -54,6 +55,10 @@ func (x *object) Get(ctx context.Context, off, n int64, version string) (*remote
 // wrap returns an error of a read with its common value.
 func (b *Bucket) wrap(err error, opened bool) error {
 	status, code := b.driver.Status(err), gcerrors.Code(err)
+	var u *url.Error
+	if errors.As(err, &u) { // the query of its URL may hold a token
+		err = u.Err
+	}
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden || status == 0 && code == gcerrors.PermissionDenied:
 		return fmt.Errorf("%w: %w", err, fs.ErrPermission)
