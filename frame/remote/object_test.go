@@ -340,6 +340,10 @@ func TestRetryAfter(t *testing.T) {
 			t.Errorf("%q: %v, want %v", s, got, want)
 		}
 	}
+	h := http.Header{"Retry-After": {"Fri, 02 Jan 2026 04:00:10 GMT"}, "Date": {"Fri, 02 Jan 2026 04:00:00 GMT"}}
+	if got := retryAfter(h, now); got != 10*time.Second {
+		t.Errorf("another clock: %v, want 10s", got)
+	}
 }
 
 // TestUnreachable checks the errors of servers that cannot be reached.

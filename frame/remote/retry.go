@@ -35,13 +35,17 @@ func transient(status int) bool {
 	return false
 }
 
-// retryAfter returns how long the server asks to wait: a number of seconds, which is at most 2^31-1, or a time.
+// retryAfter returns how long the server asks to wait: a number of seconds, which is at most 2^31-1, or a time on the
+// server's clock. now is for an answer without a Date.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	s := h.Get("Retry-After")
 	if n, err := strconv.ParseUint(s, 10, 31); err == nil || errors.Is(err, strconv.ErrRange) { // or n is the largest
 		return time.Duration(n) * time.Second
 	}
 	if t, err := http.ParseTime(s); err == nil {
+		if date, err := http.ParseTime(h.Get("Date")); err == nil {
+			now = date
+		}
 		return max(t.Sub(now), 0)
 	}
 	return 0
