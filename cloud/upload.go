@@ -69,9 +69,13 @@ func (w *upload) run(fill func() error) (err error) {
 		w.done = true
 		w.mu.Unlock()
 		w.parts.Wait() // a part that is canceled may arrive after Abort
+		wait := 30 * time.Second
+		if w.ctx.Err() != nil { // the caller wants to go on
+			wait = 5 * time.Second
+		}
 		w.cancel()
 		if w.parted != nil && !complete {
-			ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), 30*time.Second)
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), wait)
 			defer cancel()
 			err = errors.Join(err, w.wrap(w.parted.Abort(ctx)))
 		}

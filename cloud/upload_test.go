@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/memblob"
@@ -136,6 +137,37 @@ func TestUpload(t *testing.T) {
 	}
 	if _, err := newUpload(t.Context(), nil, nil, "", &WriteOptions{PartSize: 1}).ReadAt(make([]byte, 1), 0); err != io.EOF {
 		t.Error(err)
+	}
+}
+
+// hangingDriver is a partsDriver whose Abort gets no answer. It notes how long it may take.
+type hangingDriver struct {
+	partsDriver
+	wait time.Duration
+}
+
+func (d *hangingDriver) NewUpload(context.Context, *blob.Bucket, string, string, bool) (Upload, error) {
+	return d, nil
+}
+
+func (d *hangingDriver) Abort(ctx context.Context) error {
+	end, _ := ctx.Deadline()
+	d.wait = time.Until(end)
+	return context.DeadlineExceeded
+}
+
+// TestUploadCanceled ends the context of an upload: it must not wait long for the store.
+func TestUploadCanceled(t *testing.T) {
+	d := &hangingDriver{}
+	ctx, cancel := context.WithCancel(t.Context())
+	w := newUpload(ctx, New(memblob.OpenBucket(nil), "mem://", d), d, "a", &WriteOptions{PartSize: 100, Requests: 1, Overwrite: true})
+	err := w.run(func() error {
+		_, err := w.WriteAt(make([]byte, 500), 0)
+		cancel()
+		return err
+	})
+	if !errors.Is(err, context.Canceled) || d.wait <= 0 || d.wait > 5*time.Second {
+		t.Errorf("%v, Abort may take %v", err, d.wait)
 	}
 }
 

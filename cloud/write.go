@@ -53,7 +53,8 @@ func (o *WriteOptions) complete() (WriteOptions, error) {
 // Save writes a frame or an array to the object with a key, in one pass: it uploads parts while it reads src, and needs
 // memory for the parts in flight. It returns the number of bytes. If Save fails, or ctx ends, the object is as before.
 // Only if ctx ends during the last request, or its answer is lost, the object can be the new one. With S3, Save looks
-// at the object after a lost answer, and returns nil if it is the new one.
+// at the object after a lost answer, and returns nil if it is the new one. After the end of ctx, Save waits up to 5
+// seconds until the store has discarded the parts.
 func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOptions) (n int64, err error) {
 	ctx = given(ctx)
 	opts, err := o.complete()
