@@ -65,8 +65,10 @@ func (b *Batch) resize(ctx context.Context, next *state) error {
 	if err := clearOld(ctx, b.a, b.b, b.st, next); err != nil {
 		return err
 	}
-	if err := b.b.Engine().SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
-		return err
+	if next.geo.Grid != b.st.geo.Grid { // otherwise all chunks are kept
+		if err := b.b.Engine().SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
+			return err
+		}
 	}
 	return b.publish(next)
 }
@@ -139,7 +141,8 @@ func clearOld(ctx context.Context, a *Array, b *frame.Batch, st, next *state) er
 //
 // AppendBytes compresses each new chunk once. If the last chunks along the axis are not full, it rewrites them and
 // compresses only the blocks that get items. To append many times, use a chunk length that divides the number of steps
-// of a call, or combine many calls in a Batch.
+// of a call, or combine many calls in a Batch. Even in a Batch, a call that adds chunks along an axis other than the
+// first takes time in proportion to the number of all chunks, unless there is only one chunk along each earlier axis.
 //
 // Data without items changes nothing. The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) AppendBytes(ctx context.Context, axis int, data []byte) error {
@@ -162,7 +165,8 @@ func (b *Batch) AppendBytes(ctx context.Context, axis int, data []byte) error {
 //
 // If at and the number of steps are multiples of the chunk length, InsertBytes compresses only the inserted chunks and
 // reads none. Otherwise it rewrites the chunks from the chunk that holds position at up, a few at a time. If the number
-// of steps is a multiple of the chunk length, it copies the chunks after the inserted items as stored.
+// of steps is a multiple of the chunk length, it copies the chunks after the inserted items as stored. Even in a Batch,
+// each call takes time in proportion to the number of all chunks. One call with many steps is faster.
 //
 // The error wraps ErrShape or ErrBounds, or is an error of WriteBytes.
 func (a *Array) InsertBytes(ctx context.Context, axis int, at int64, data []byte) error {
@@ -186,7 +190,7 @@ func (b *Batch) InsertBytes(ctx context.Context, axis int, at int64, data []byte
 // negative at counts from the end of the axis, and a negative axis counts from the last.
 //
 // Delete compresses no chunk if the steps are at the end of the axis, or if at and n are multiples of the chunk length.
-// Otherwise it rewrites chunks like InsertBytes. The error wraps ErrBounds or is an error of WriteBytes.
+// Otherwise it rewrites chunks like InsertBytes. In a Batch it costs as much as there. The error wraps ErrBounds or is an error of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }
@@ -316,10 +320,11 @@ func (b *Batch) insert(ctx context.Context, axis int, at, n int64, data []byte) 
 func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) error {
 	was, g := b.st, next.geo
 	// If the existing chunks keep their numbers, writing appends the new chunks.
-	same := was.geo.Chunks > 0
+	same := true
 	for i := range axis {
 		same = same && g.Grid[i] == 1
 	}
+	same = was.geo.Chunks > 0 && (same || was.geo.Grid == g.Grid)
 	if !same {
 		if err := b.b.Engine().SelectChunks(g.Chunks, g.ChunkBytes, regrid(was.geo, g, nil)); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -316,5 +317,39 @@ func TestChunkItems(t *testing.T) {
 				t.Errorf("%s, %d: % x, want % x", c.what, i, b, want)
 			}
 		}
+	}
+}
+
+// TestSameGridCost makes edits in a batch that change the shape but not the grid of chunks: they allocate no index.
+func TestSameGridCost(t *testing.T) {
+	const columns = 50_000
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "x.b2nd")
+	a, err := Zeros(ctx, name, []int64{2, 8*columns - 7}, "|u1", &CreateOptions{Chunks: []int64{1, 8}, Blocks: []int64{1, 8}, NoSync: true})
+	must(t, err)
+	defer a.Close()
+	b, err := a.Begin(ctx)
+	must(t, err)
+	defer b.Rollback()
+	must(t, b.AppendBytes(ctx, 1, []byte{1, 2})) // makes a list of all chunks
+	edits := []func() error{
+		func() error { return b.AppendBytes(ctx, 1, []byte{3, 4, 5, 6}) },
+		func() error { return b.Resize(ctx, 2, 8*columns-2) },
+		func() error { return b.Resize(ctx, 2, 8*columns-3) },
+	}
+	for i, edit := range edits {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		must(t, edit())
+		runtime.ReadMemStats(&after)
+		if got := after.TotalAlloc - before.TotalAlloc; got > 8*columns {
+			t.Errorf("edit %d: %d bytes allocated", i, got)
+		}
+	}
+	must(t, b.Commit())
+	got := make([]byte, 2*5)
+	must(t, a.ReadBytes(ctx, got, All, Span(8*columns-8, 8*columns-3)))
+	if want := []byte{0, 1, 3, 4, 0, 0, 2, 5, 6, 0}; !bytes.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
