@@ -1,10 +1,6 @@
 package main
 
-import (
-	"fmt"
-
-	"github.com/goblosc/blosc2/frame"
-)
+import "fmt"
 
 // compactCmd releases dead bytes.
 type compactCmd struct {
@@ -18,7 +14,8 @@ func (compactCmd) Help() string {
 	return `
 Releases dead bytes, and prints their number. For a file, it writes a copy of PATH without dead bytes, then renames it
 to PATH. A crash leaves either the old file or the new one. In a sparse directory, it removes the chunk files that the
-index does not reference. It does not compress chunks again.
+index does not reference. It does not compress chunks again. If
+PATH has a lock file, compact waits until no other process reads or edits PATH.
 
 Examples:
   blosc2 compact a.b2nd
@@ -29,15 +26,15 @@ Examples:
 func (v *compactCmd) Run(e *env) error {
 	p := e.startProgress(v.progressOption, "bytes", 0)
 	defer p.end()
-	open, find := frame.Edit, changePath
+	open, find := editFile, changePath
 	if v.Count {
-		open, find = frame.Open, editPath
+		open, find = openFile, editPath
 	}
 	path, err := find(e, v.Path)
 	if err != nil {
 		return err
 	}
-	f, err := open(e.ctx, path, nil)
+	f, err := open(e, path)
 	if err != nil {
 		return editError(e, v.Path, err)
 	}

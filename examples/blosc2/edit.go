@@ -23,7 +23,7 @@ func (appendCmd) Help() string {
 	return `
 Appends the items of IN or standard input at the end of an axis of an array, in one commit. The input is a .npy file
 with the dtype of the array, or with -raw raw bytes in C order. If PATH is a super-chunk, the input is appended as one chunk. The
-input is held in memory.
+input is held in memory. If PATH has a lock file, append waits until no other process reads or edits PATH.
 `
 }
 
@@ -90,9 +90,17 @@ func (v *appendCmd) Run(e *env) error {
 		return err
 	}
 	if in.npy != nil && len(data) == 0 { // AppendBytes computes the number of steps from the items
-		grown := a.Shape()
+		b, err := a.Begin(e.ctx)
+		if err != nil {
+			return err
+		}
+		defer b.Rollback()
+		grown := b.Shape() // another process may have changed it
 		grown[axis] += in.npy.Shape[axis]
-		return a.Resize(e.ctx, grown...)
+		if err := b.Resize(e.ctx, grown...); err != nil {
+			return err
+		}
+		return b.Commit()
 	}
 	if axis == 0 {
 		return appendSlabs(e, a, data, in.p)
@@ -137,6 +145,7 @@ type resizeCmd struct {
 func (resizeCmd) Help() string {
 	return `
 Changes the shape of an array to SHAPE, for example 3,4. Each axis grows or shrinks at its end. New items are zeros.
+If PATH has a lock file, resize waits until no other process reads or edits PATH.
 `
 }
 
@@ -174,6 +183,7 @@ func (setCmd) Help() string {
 	return `
 Writes to the selection SEL (see "blosc2 help slice") in one commit. IN or standard input is a .npy file with the shape
 of the selection and the dtype of the array, or with -raw raw bytes in C order. The input is held in memory.
+If PATH has a lock file, set waits until no other process reads or edits PATH.
 
 Examples:
   blosc2 set a.b2nd '0, :' row.npy

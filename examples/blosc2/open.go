@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -30,7 +32,6 @@ type source struct {
 
 // openSource opens a frame, or a file with a single chunk, for reading.
 func openSource(e *env, path string) (*source, error) {
-	ctx := e.ctx
 	e.opened = shownPath(path)
 	switch {
 	case path == "-":
@@ -41,7 +42,7 @@ func openSource(e *env, path string) (*source, error) {
 	if s := openTracked(e, path); s != nil {
 		return s, nil
 	}
-	f, err := frame.Open(ctx, path, nil)
+	f, err := openFile(e, path)
 	if err != nil {
 		if c := openChunk(path, err); c.chunk != nil {
 			return c, nil
@@ -54,6 +55,63 @@ func openSource(e *env, path string) (*source, error) {
 	s.findArray()
 	e.track.followReads(f.Info().CBytes)
 	return s, nil
+}
+
+// openFile opens the frame in a file or a directory for reading. If its lock file cannot be used, it reads without it.
+func openFile(e *env, path string) (*frame.Frame, error) {
+	name, locking := shared(path)
+	if locking {
+		if f, err := frame.Open(e.ctx, name, &frame.OpenOptions{Locking: true}); err == nil {
+			return f, nil
+		}
+	}
+	return frame.Open(e.ctx, path, nil)
+}
+
+// editFile opens the frame in a file or a directory for editing.
+func editFile(e *env, path string) (*frame.Frame, error) {
+	name, locking := shared(path)
+	return frame.Edit(e.ctx, name, &frame.OpenOptions{Locking: locking})
+}
+
+// shared reports whether other processes may use a file or a directory under its lock file: there is one, or
+// BLOSC_LOCKING asks for it, as C-Blosc2 understands it. It also returns the name to open, which is that of the target
+// if path is a symbolic link and only the target has a lock file.
+func shared(path string) (name string, locking bool) {
+	plain := paths.Trim(strings.TrimPrefix(path, "file://"))
+	if hasLock(plain) {
+		return path, true
+	}
+	if target, err := filepath.EvalSymlinks(plain); err == nil && hasLock(target) {
+		return target, true
+	}
+	switch os.Getenv("BLOSC_LOCKING") {
+	case "", "0":
+		return path, false
+	}
+	return path, true
+}
+
+// hasLock reports whether a file or a directory has a lock file.
+func hasLock(name string) bool {
+	lock := name + ".b2lock"
+	if fi, err := os.Stat(name); err == nil && fi.IsDir() {
+		lock = paths.Join(name, ".b2lock")
+	}
+	_, err := os.Lstat(lock)
+	return err == nil
+}
+
+// arrayIn returns the array in an open frame. It closes the frame after an error.
+func arrayIn(f *frame.Frame, err error) (*ndarray.Array, error) {
+	if err != nil {
+		return nil, err
+	}
+	a, err := ndarray.OpenFrame(f)
+	if err != nil {
+		f.Close()
+	}
+	return a, err
 }
 
 // openStdin opens a frame or a chunk on standard input, which it holds in memory.
@@ -187,7 +245,7 @@ func openArray(e *env, path string) (a *ndarray.Array, done func(), err error) {
 		s.close()
 	}
 	if path != "-" && !isURL(path) {
-		if a, err = ndarray.Open(e.ctx, path, nil); err == nil {
+		if a, err = arrayIn(openFile(e, path)); err == nil {
 			e.track.followReads(a.Frame().Info().CBytes)
 			return a, func() { a.Close() }, nil
 		}
@@ -231,7 +289,7 @@ func editArray(e *env, path string) (*ndarray.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := ndarray.Edit(e.ctx, file, nil)
+	a, err := arrayIn(editFile(e, file))
 	if errors.Is(err, ndarray.ErrNotArray) {
 		err = pathKindError(e, path, "an array", err)
 	}

@@ -325,7 +325,7 @@ func openEdit(e *env, path string) (*frame.Frame, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := frame.Edit(e.ctx, file, nil)
+	f, err := editFile(e, file)
 	if err != nil {
 		return nil, editError(e, path, err)
 	}

@@ -10,9 +10,13 @@ import (
 	"github.com/goblosc/blosc2/frame/remote"
 )
 
-// openTracked opens a frame in a file so that e.track counts what is read. It returns nil for anything else.
+// openTracked opens a frame in a file so that e.track counts what is read. It returns nil for anything else, and for a
+// file that other processes may use under its lock file.
 func openTracked(e *env, path string) *source {
 	if e.track == nil {
+		return nil
+	}
+	if _, locking := shared(path); locking {
 		return nil
 	}
 	f, size, err := openRegular(path)

@@ -25,6 +25,8 @@ Variable-length metalayers are values with a name, in MessagePack by convention.
   set NAME VALUE       add or replace a metalayer by a value in JSON
   delete NAME          delete a metalayer
 
+If PATH has a lock file, set and delete wait until no other process reads or edits PATH.
+
 Examples:
   blosc2 vlmeta a.b2nd set author '{"name": "Ada", "year": 1843}'
 `
