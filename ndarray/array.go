@@ -252,6 +252,9 @@ func (a *Array) parse(v engine.View) (*state, error) {
 	if err != nil {
 		return nil, a.corrupt("%v", err)
 	}
+	if old := a.state.Load(); old != nil && !sameDType(old.rec, rec) {
+		return nil, a.fault("another array of dtype %s has taken its place: %w", rec.DType, ErrChanged)
+	}
 	geo, err := grid.NewGeometry(rec.Shape, rec.ChunkShape, rec.BlockShape, int64(a.itemSize))
 	if err != nil {
 		return nil, a.corrupt("%v", err)
@@ -266,6 +269,16 @@ func (a *Array) parse(v engine.View) (*state, error) {
 		return nil, a.corrupt("frame has %d bytes, but %d chunks of %d bytes each", info.NBytes, geo.Chunks, geo.ChunkBytes)
 	}
 	return &state{content: content, rec: rec, geo: geo}, nil
+}
+
+// sameDType reports whether two records have the same dtype, perhaps spelled in another way.
+func sameDType(a, b *meta.Array) bool {
+	if a.DTypeFormat != b.DTypeFormat || a.DType == b.DType {
+		return a.DTypeFormat == b.DTypeFormat
+	}
+	x, errX := meta.ParseDType(a.DType)
+	y, errY := meta.ParseDType(b.DType)
+	return errX == nil && errY == nil && x.String() == y.String()
 }
 
 // corrupt returns an error about the metalayer with the shapes.
@@ -316,7 +329,8 @@ func (a *Array) now() *state {
 // With OpenOptions.Locking, every read, Shape and Size also switch to the newest state. A later Refresh then no longer
 // reports it. To follow an array that grows, compare its shape with the number of items that were handled.
 //
-// The error wraps ErrCorrupt or is an error of [frame.Frame.Refresh].
+// The error wraps ErrCorrupt, ErrChanged if an array of another dtype has taken its place, or is an error of
+// [frame.Frame.Refresh].
 func (a *Array) Refresh(ctx context.Context) (bool, error) {
 	changed, err := a.f.Refresh(ctx)
 	if err != nil {

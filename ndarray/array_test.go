@@ -372,6 +372,55 @@ func TestURLNames(t *testing.T) {
 	}
 }
 
+// TestReplacedDType replaces the file of an array by an array whose items have the same size and another dtype.
+func TestReplacedDType(t *testing.T) {
+	for _, c := range []struct {
+		locking bool
+		from    string
+		to      string
+	}{{false, "<i8", "<f8"}, {true, "<i8", "<f8"}, {true, "<i8", ">i8"}, {true, "<M8[s]", "<M8[ms]"}} {
+		name := filepath.Join(t.TempDir(), "a.b2nd")
+		o := &CreateOptions{Locking: c.locking}
+		a, err := Zeros(ctx, name, []int64{4}, c.from, o)
+		if errors.Is(err, errors.ErrUnsupported) {
+			continue // no file locks here
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		open := &OpenOptions{Locking: c.locking}
+		r, err := Open(ctx, name, open)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w, err := Edit(ctx, name, open)
+		if err := errors.Join(err, a.Close()); err != nil {
+			t.Fatal(err)
+		}
+		o.Overwrite = true
+		b, err := Zeros(ctx, name, []int64{4}, c.to, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, refreshErr := r.Refresh(ctx)
+		_, readErr := Read[int64](ctx, r)
+		calls := []error{refreshErr, readErr}
+		if c.locking {
+			calls = append(calls, Append(ctx, w, 0, []int64{1, 2}))
+		}
+		for i, err := range calls {
+			if !errors.Is(err, ErrChanged) {
+				t.Errorf("%v, call %d: %v, want ErrChanged", c, i, err)
+			}
+		}
+		if got := b.Shape(); got[0] != 4 {
+			t.Errorf("%v: the new array has shape %v", c, got)
+		}
+		if err := errors.Join(b.Close(), r.Close(), w.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestMissingDirectory checks that the error for a new file in a directory that does not exist names both.
 func TestMissingDirectory(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "none")
