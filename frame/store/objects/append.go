@@ -60,6 +60,9 @@ func (o *Array) append(ctx context.Context, items []any) error {
 		return err
 	}
 	defer b.Rollback()
+	if err := o.same(); err != nil {
+		return err
+	}
 	if o.batched {
 		size := len(raw)
 		if lists != nil && lists.BatchRows > 0 {

@@ -443,6 +443,47 @@ func TestAppendSecond(t *testing.T) {
 	}
 }
 
+// TestReplaced replaces the file of an array by an array of another kind, or with other elements.
+func TestReplaced(t *testing.T) {
+	ctx := t.Context()
+	for _, c := range []struct {
+		from, to Kind
+		item     any
+	}{{Objects, Batches, "a"}, {Batches, Objects, "a"}, {Batches, Lists, "a"}, {Lists, Lists, []any{"a"}}} {
+		name := filepath.Join(t.TempDir(), "a.b2b")
+		create := func(kind Kind, element string) *Array {
+			o := &CreateOptions{Frame: &frame.CreateOptions{Overwrite: true}}
+			if kind == Lists {
+				o.Element = element
+			}
+			a, err := Create(ctx, name, kind, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return a
+		}
+		create(c.from, "string").Close()
+		f, err := frame.Edit(ctx, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := New(ctx, f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		create(c.to, "int64").Close()
+		for range 2 {
+			if _, err := r.Refresh(ctx); !errors.Is(err, frame.ErrChanged) {
+				t.Errorf("%v: Refresh: %v, want ErrChanged", c, err)
+			}
+			if err := r.Append(ctx, c.item); !errors.Is(err, frame.ErrChanged) && !errors.Is(err, ErrType) {
+				t.Errorf("%v: Append: %v, want ErrChanged", c, err)
+			}
+		}
+		r.Close()
+	}
+}
+
 // TestRefresh follows an array that another one appends to, and from which the first batch is deleted.
 func TestRefresh(t *testing.T) {
 	ctx := t.Context()

@@ -21,6 +21,7 @@ import (
 type Array struct {
 	f       *frame.Frame
 	kind    Kind
+	element string                  // kind of the elements of lists
 	batched bool                    // each chunk is a batch, and each of its blocks an array of items
 	batches atomic.Pointer[batches] // of a batched array; Append and Refresh replace it
 	last    atomic.Pointer[place]   // of a batched array, where the last read ended; nil = not known
@@ -62,20 +63,16 @@ type batchMeta struct {
 // frame is still open. The error wraps ErrFormat if the frame holds something else, ErrCorrupt, or
 // errors.ErrUnsupported if the items are neither MessagePack nor Arrow streams.
 func New(ctx context.Context, f *frame.Frame) (*Array, error) {
-	o := &Array{f: f, kind: Objects}
+	o := &Array{f: f}
 	layer := "batcharray"
 	b, ok := frames.MetaLayer(f, layer)
-	if o.batched = ok; ok {
-		o.kind = Batches
-	} else {
+	if o.batched = ok; !ok {
 		layer = "vlarray"
 		if b, ok = frames.MetaLayer(f, layer); !ok {
 			return nil, faults.Formatf("not an array of objects: no metalayer batcharray or vlarray")
 		}
 	}
-	if _, ok := frames.MetaLayer(f, "listarray"); ok {
-		o.kind = Lists
-	}
+	o.kind, o.element = o.form()
 	var m batchMeta
 	if err := frames.UnmarshalMeta(f, b, &m); err != nil {
 		return nil, fmt.Errorf("metalayer %s: %w", layer, err)
@@ -97,6 +94,28 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 	return o, nil
 }
 
+// form returns the kind of the array that the frame has now, and the kind of the elements of lists.
+func (o *Array) form() (Kind, string) {
+	if _, ok := frames.MetaLayer(o.f, "listarray"); ok {
+		if m, err := o.listMeta(); err == nil {
+			return Lists, m.Item.Kind
+		}
+		return Lists, ""
+	}
+	if _, ok := frames.MetaLayer(o.f, "batcharray"); ok {
+		return Batches, ""
+	}
+	return Objects, ""
+}
+
+// same returns ErrChanged if the frame now has an array of another kind, or lists of other elements.
+func (o *Array) same() error {
+	if kind, element := o.form(); kind != o.kind || element != o.element {
+		return fmt.Errorf("another array has taken its place: %w", frame.ErrChanged)
+	}
+	return nil
+}
+
 // readBatches sets the batches to those of the frame.
 func (o *Array) readBatches(ctx context.Context, perBlock int64) error {
 	lengths, err := o.batchLengths(ctx)
@@ -115,13 +134,20 @@ func (o *Array) readBatches(ctx context.Context, perBlock int64) error {
 // state, and fail with ErrCorrupt. With OpenOptions.Locking, reads switch the frame to the newest state, but only
 // Refresh finds its batches.
 //
-// The error wraps ErrCorrupt or is an error of [frame.Frame.Refresh].
+// The error wraps ErrCorrupt, frame.ErrChanged if an array of another kind, or with lists of other elements, has taken
+// its place, or is an error of [frame.Frame.Refresh].
 func (o *Array) Refresh(ctx context.Context) (bool, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	changed, err := o.f.Refresh(ctx)
-	if err != nil || !o.batched {
-		return changed, err
+	if err != nil {
+		return false, err
+	}
+	if err := o.same(); err != nil {
+		return false, fmt.Errorf("objects: refreshing: %w", err)
+	}
+	if !o.batched {
+		return changed, nil
 	}
 	old := o.batches.Load()
 	perBlock, err := o.itemsPerBlock()
