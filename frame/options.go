@@ -91,9 +91,10 @@ type OpenOptions struct {
 	// last. A batch waits until no other process reads or edits, and other processes wait until the batch ends.
 	// Goroutines of this Frame may read during its own batch; such a read may return ErrChanged if another process
 	// edits just before or after the batch. Methods that only return sizes and metalayers do not look for newer states:
-	// see Refresh. If a program without the lock has replaced the frame, reads continue with the old one, and a batch
-	// returns ErrChanged before it writes anything. Refresh switches to the new file; for a directory, which has
-	// another lock file, it returns ErrChanged: open the frame again.
+	// see Refresh. A call that writes to an io.Writer, such as Save, holds the lock until it ends, also while the
+	// writer waits: save to memory first if it is slow. If a program without the lock has replaced the frame, reads
+	// continue with the old one, and a batch returns ErrChanged before it writes anything. Refresh switches to the new
+	// file; for a directory, which has another lock file, it returns ErrChanged: open the frame again.
 	//
 	// All processes must use the same name of the frame, or names whose lock file is the same. As in C-Blosc2, a
 	// symbolic link to a file has another lock file, LINK.b2lock: processes that use both names do not wait for each

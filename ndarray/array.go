@@ -460,8 +460,8 @@ func (a *Array) Verify(ctx context.Context, report func(error) error) error {
 }
 
 // Save writes the array to w as a contiguous frame without dead bytes, and returns the number of bytes written. Reading
-// these bytes with OpenBytes or from a file returns the same array. Edits during the call do not change the result. The
-// error is an error of reading, of w or of ctx.
+// these bytes with OpenBytes or from a file returns the same array. Edits during the call do not change the result.
+// With Locking, Save holds the lock until it ends, even for a slow w. The error is an error of reading, of w or of ctx.
 func (a *Array) Save(ctx context.Context, w io.Writer) (int64, error) { return a.f.Save(ctx, w) }
 
 // Compact rewrites the file without the dead bytes of earlier edits. See [frame.Frame.Compact] for what happens to

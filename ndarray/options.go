@@ -138,6 +138,10 @@ type OpenOptions struct {
 	// Shape, and calls that need it, such as Size, NBytes, SelectionShape, String and Slice, look for the newest state,
 	// too: they wait without a context while another handle edits. To follow an array under a context, read the next
 	// items until the error is not ErrBounds, or call Refresh first, so that Shape seldom waits.
+	//
+	// Tiles, ChunkInfos, Map, ToWriter and Save hold the lock from start to end, also in the body of the loop and while
+	// a writer or a function waits. Until then no other process can edit. Read into memory first, or read one box for
+	// each call.
 	Locking bool
 	// NoSync is for Edit: commits return before the disk has the data. A power failure may then damage the file.
 	NoSync bool

@@ -86,8 +86,9 @@ func (t Tile[T]) All() iter.Seq2[[]int64, *T] {
 // earlier with Boxes.ReadAhead. The items and coordinates of a tile are valid until the next one.
 //
 // Tiles yields the first error with the box of its tile and then ends the loop. When the loop ends, even by break, all
-// of its goroutines have ended. All tiles show the commit that was the newest when the loop began. The error wraps
-// ErrType, or is an error of Read or of the boxes.
+// of its goroutines have ended. All tiles show the commit that was the newest when the loop began: with Locking, the
+// loop holds the lock until it ends, and an edit of another process waits. The error wraps ErrType, or is an error of
+// Read or of the boxes.
 func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T], error] {
 	ctx = task.Context(ctx)
 	c, err := readerOf[T](r.DType())
@@ -256,6 +257,8 @@ func checkBox(r Reader, items int64, size int) (int, error) {
 // piece. Even a small file may have any number of items: look at SelectionShape first if the file is not yours. The
 // error is an error of ReadBytes or of w, or io.ErrShortWrite if w writes less without an error. It wraps ErrShape for
 // a selection with more than 16 axes.
+//
+// With Locking, ToWriter holds the lock until it ends, and an edit of another process waits, even for a slow w.
 func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
 	return writeItems(ctx, w, r, sel, defaultBounds)
