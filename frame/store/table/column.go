@@ -30,6 +30,8 @@ type Column struct {
 	items *objects.Array // values of any size
 	dict  []string       // of a dictionary
 	mask  *ndarray.Array // true for values that are not null; nil = none is null
+
+	windows []*window // of the arrays, in a loop over rows; otherwise nil
 }
 
 // Column opens a column. The error wraps fs.ErrNotExist if there is no column with that name, or ErrCorrupt if the

@@ -67,7 +67,7 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 	// Rows may match, starting at start, up to the segment that is looked at.
 	start, stop := int64(0), int64(0)
 	flush := func() error {
-		return c.inWindows(ctx, start, stop, rows.Window, func(c *Column, from, to int64) error {
+		return c.inWindows(ctx, start, stop, rows.Window, int64(reflect.TypeFor[T]().Size()), true, func(c *Column, from, to int64) error {
 			var err error
 			if values, err = readOrdered(ctx, c, values, from, to); err != nil {
 				return err
@@ -120,7 +120,11 @@ func readOrdered[T cmp.Ordered](ctx context.Context, c *Column, values []T, star
 		values = make([]T, stop-start)
 	}
 	values = values[:stop-start]
-	return values, ndarray.ReadInto(ctx, c.array, values, ndarray.Span(from, to))
+	a, err := c.span(ctx, c.array, &from, &to)
+	if err != nil {
+		return nil, err
+	}
+	return values, ndarray.ReadInto(ctx, a, values, ndarray.Span(from, to))
 }
 
 // matches reports whether x compares with v.

@@ -68,11 +68,13 @@ func (c *Column) valuesFrame() *frame.Frame {
 	return c.array.Frame()
 }
 
-// inWindows calls read for the rows from start to stop-1, up to most at a time. If limit is not nil, it returns the row
-// before which a window ends that may end at to. If read or limit returns ErrTooLarge, because these rows take too much
-// memory together, it gets fewer of them again.
-func inWindows(start, stop, most int64, limit func(from, to int64) (int64, error), read func(from, to int64) error) error {
-	for n := most; start < stop; {
+// inWindows calls read for the rows from start to stop-1, up to first at a time, and later up to most. If limit is not
+// nil, it returns the row before which a window ends that may end at to. If read or limit returns ErrTooLarge, because
+// these rows take too much memory together, it gets fewer of them again. After another error of a window of more than
+// rows.Window rows, windows have so many: the rows before a fault are read.
+func inWindows(start, stop, first, most int64, limit func(from, to int64) (int64, error), read func(from, to int64) error) error {
+	grow := int64(4)
+	for n := first; start < stop; {
 		to := min(start+n, stop)
 		var err error
 		if limit != nil {
@@ -81,14 +83,16 @@ func inWindows(start, stop, most int64, limit func(from, to int64) (int64, error
 		if err == nil {
 			err = read(start, to)
 		}
-		if errors.Is(err, ErrTooLarge) && to-start > 1 {
-			n = (to - start) / 2
-			continue
-		}
-		if err != nil {
+		switch {
+		case err == nil:
+			start, n = to, min(grow*n, most)
+		case errors.Is(err, ErrTooLarge) && to-start > 1:
+			n, grow = (to-start)/2, 2
+		case err != faults.ErrStop && to-start > rows.Window:
+			n, most = rows.Window, rows.Window
+		default:
 			return err
 		}
-		start, n = to, min(2*n, most)
 	}
 	return nil
 }
@@ -105,17 +109,31 @@ type textEnds struct {
 // has reports whether the ends are those of a stored row, among others.
 func (e *textEnds) has(row int64) bool { return row >= e.from && row-e.from < int64(len(e.ends))-1 }
 
-// inWindows is the function inWindows for rows of the column. A window of a utf8 column has at most textBytes of text,
-// or one row: read gets a column that has the ends of these texts.
-func (c *Column) inWindows(ctx context.Context, start, stop, most int64, read func(c *Column, from, to int64) error) error {
-	var limit func(from, to int64) (int64, error)
-	if c.text != nil {
-		loop := *c
-		loop.ends = &textEnds{}
-		c = &loop
-		limit = func(from, to int64) (int64, error) { return c.limitText(ctx, from, to) }
+// inWindows is the function inWindows for rows of the column. A window of a utf8 column has at most textBytes of
+// text, or one row. read gets the column for this loop: see ahead. size is the number of bytes of a value that read
+// holds, and nulls is set if it also reads the nulls. Windows have up to most rows, or end with blocks and have
+// more.
+func (c *Column) inWindows(ctx context.Context, start, stop, most, size int64, nulls bool, read func(c *Column, from, to int64) error) error {
+	if start >= stop {
+		return nil
 	}
-	return inWindows(start, stop, most, limit, func(from, to int64) error { return read(c, from, to) })
+	first := most
+	var limit func(from, to int64) (int64, error)
+	loop := c.ahead(start, stop, mostColumn)
+	if c.text != nil {
+		loop.ends = &textEnds{}
+		limit = func(from, to int64) (int64, error) { return loop.limitText(ctx, from, to) }
+	} else if part, n := c.wholeParts(size, nulls); n > 0 {
+		loop.windows = loop.windows[:len(loop.windows)-1] // of the array
+		first, most = min((most+part-1)/part*part, n), n
+		limit = func(from, to int64) (int64, error) {
+			if end := blockStart(c.array, to-to%part); end > from && to < stop {
+				return end, nil
+			}
+			return to, nil
+		}
+	}
+	return inWindows(start, stop, first, most, limit, func(from, to int64) error { return read(loop, from, to) })
 }
 
 // limitText returns the row before which a window of rows ends that starts at from and may end at to. It reads the ends

@@ -200,20 +200,20 @@ func (c *Column) nulls(ctx context.Context, start, stop int64) ([]bool, error) {
 	isNaT := func(item []byte) bool { return c.nat != nil && isItem(item, c.nat) }
 	switch n := c.null; n.kind {
 	case byMask:
-		nulls, err := testRows(ctx, c.rows, c.mask, 1, start, stop, func(item []byte) bool { return item[0] == 0 })
+		nulls, err := testRows(ctx, c, c.mask, 1, start, stop, func(item []byte) bool { return item[0] == 0 })
 		if err != nil || c.nat == nil {
 			return nulls, err
 		}
-		nats, err := testRows(ctx, c.rows, c.array, 1, start, stop, isNaT)
+		nats, err := testRows(ctx, c, c.array, 1, start, stop, isNaT)
 		for i, nat := range nats {
 			nulls[i] = nulls[i] || nat
 		}
 		return nulls, err
 	case byItem:
-		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isItem(item, n.item) || isNaT(item) })
+		return testRows(ctx, c, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isItem(item, n.item) || isNaT(item) })
 	case byFloat:
 		d := c.array.DType()
-		return testRows(ctx, c.rows, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isFloat(d, item, n.f) })
+		return testRows(ctx, c, c.array, c.itemCount(), start, stop, func(item []byte) bool { return isFloat(d, item, n.f) })
 	case byText:
 		return c.textNulls(ctx, start, stop)
 	}
@@ -239,7 +239,7 @@ func (c *Column) textNulls(ctx context.Context, start, stop int64) ([]bool, erro
 		return nil, fmt.Errorf("nulls of %d rows: %w", stop-start, err)
 	}
 	nulls := []bool{}
-	err := c.inWindows(ctx, start, stop, rows.Window, func(c *Column, from, to int64) error {
+	err := c.inWindows(ctx, start, stop, rows.Window, textHeader, true, func(c *Column, from, to int64) error {
 		texts, err := c.readTexts(ctx, from, to)
 		if err != nil {
 			return err
@@ -256,7 +256,7 @@ func (c *Column) textNulls(ctx context.Context, start, stop int64) ([]bool, erro
 const windowBytes = 16 * rows.Window
 
 // testRows reports for each row whether all of its per items pass a test.
-func testRows(ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64, is func(item []byte) bool) ([]bool, error) {
+func testRows(ctx context.Context, c *Column, a *ndarray.Array, per, start, stop int64, is func(item []byte) bool) ([]bool, error) {
 	var nulls []bool
 	size := int64(a.DType().Size)
 	row := max(per*size, 1)
@@ -264,15 +264,15 @@ func testRows(ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, 
 		return nil, fmt.Errorf("nulls of %d rows of %d bytes: %w", stop-start, row, err)
 	}
 	var buf []byte
-	err := set.Windows(start, stop, max(min(rows.Window, windowBytes/row), 1), func(from, to int64, live []int32) error {
-		buf = slices.Grow(buf[:0], int((to-from)*per*size))[:(to-from)*per*size]
-		if err := a.ReadBytes(ctx, buf, ndarray.Span(from, to)); err != nil {
+	err := c.rows.Windows(start, stop, max(min(rows.Window, windowBytes/row), 1), func(from, to int64, live []int32) error {
+		items, err := c.spanBytes(ctx, a, &buf, from, to, per*size)
+		if err != nil {
 			return err
 		}
 		test := func(i int64) {
 			all := per > 0
 			for k := i * per; k < (i+1)*per; k++ {
-				all = all && is(buf[k*size:(k+1)*size])
+				all = all && is(items[k*size:(k+1)*size])
 			}
 			nulls = append(nulls, all)
 		}

@@ -37,6 +37,9 @@ func Read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error)
 	if err := c.checkRows(start, stop); err != nil {
 		return nil, err
 	}
+	if c.text != nil && stop-start > rows.Window {
+		c = c.ahead(start, stop, mostColumn) // texts are read in several windows
+	}
 	values, err := read[T](ctx, c, start, stop)
 	if err != nil {
 		return nil, c.wrap(err)
@@ -70,9 +73,10 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	return out, nil
 }
 
-// All ranges over the values of all rows of a column, as Read returns them, in order. It holds up to 65,536 rows at a
-// time, or fewer if rows are large: at most about 8 MiB of the text of a utf8 column, if it is of several rows, and one
-// row of a kind with values of any size. The first error ends the loop.
+// All ranges over the values of all rows of a column, as Read returns them, in order. It reads each block once. It
+// holds up to 65,536 rows at a time, or about 8 MiB, and the same of decoded blocks, or one block. Of a utf8 column
+// it holds at most about 8 MiB of text, if it is of several rows, and of a kind with values of any size one row. The
+// first error ends the loop.
 func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if c.items != nil {
@@ -85,7 +89,11 @@ func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 			window = min(window, windowBytes/n/max(int64(c.array.DType().Size), 1))
 		}
 		window = max(min(window, rows.Window/n), 1)
-		err := c.inWindows(ctx, 0, c.rows.Live, window, func(c *Column, from, to int64) error {
+		size, nulls := int64(reflect.TypeFor[T]().Size()), false
+		if reflect.TypeFor[T]().Kind() == reflect.Interface {
+			size, nulls = anyMemory, true
+		}
+		err := c.inWindows(ctx, 0, c.rows.Live, window, size, nulls, func(c *Column, from, to int64) error {
 			values, err := read[T](ctx, c, from, to)
 			if err != nil {
 				return err
@@ -160,7 +168,7 @@ func read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error)
 	if c.info.isText() {
 		return nil, c.wrongType(zero)
 	}
-	return readRows[T](ctx, c.rows, c.array, c.itemCount(), start, stop)
+	return readRows[T](ctx, c, start, stop)
 }
 
 // convert returns values, which are of type []T, as that type.
@@ -176,21 +184,21 @@ func (c *Column) wrongType(v any) error {
 	return fmt.Errorf("values of kind %s as %T: %w", c.info.Kind, v, ErrType)
 }
 
-// readRows returns the items of rows of an array, per items for each row. Rows that are next to each other are read at
-// once, without a copy.
-func readRows[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64) ([]T, error) {
+// readRows returns the items of rows of the array of a column, itemCount for each row. Rows that are next to each other
+// are read at once.
+func readRows[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	if start == stop {
 		return []T{}, nil
 	}
-	if from, to := set.Position(start), set.Position(stop-1)+1; to-from == stop-start {
-		return ndarray.Read[T](ctx, a, ndarray.Span(from, to))
+	if from, to := c.rows.Position(start), c.rows.Position(stop-1)+1; to-from == stop-start {
+		return readSpan[T](ctx, c, c.array, from, to)
 	}
-	m := memory{f: a.Frame()}
-	if err := m.addRows(stop-start, per, max(int64(a.DType().Size), int64(reflect.TypeFor[T]().Size()))); err != nil {
+	m, per := memory{f: c.array.Frame()}, c.itemCount()
+	if err := m.addRows(stop-start, per, max(int64(c.array.DType().Size), int64(reflect.TypeFor[T]().Size()))); err != nil {
 		return nil, err
 	}
 	var out []T
-	err := eachWindow(ctx, set, a, per, start, stop, func(items []T, _ int64, live []int32) error {
+	err := eachWindow(ctx, c, start, stop, func(items []T, live []int32) error {
 		if live == nil {
 			out = append(out, items...)
 		}
@@ -202,27 +210,26 @@ func readRows[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, 
 	return out, err
 }
 
-// eachWindow reads the rows start to stop-1 of an array, some at a time. see gets the items of n stored rows, and the
-// numbers of those that are not deleted, or nil if none of them is.
-func eachWindow[T any](ctx context.Context, set *rows.Set, a *ndarray.Array, per, start, stop int64,
-	see func(items []T, n int64, live []int32) error) error {
-	size := max(int64(a.DType().Size), int64(reflect.TypeFor[T]().Size()), 1)
-	window := max(min(rows.Window, windowBytes/(max(per, 1)*size)), 1)
-	return set.Windows(start, stop, window, func(from, to int64, live []int32) error {
-		items, err := ndarray.Read[T](ctx, a, ndarray.Span(from, to))
+// eachWindow reads the rows start to stop-1 of the array of a column, some at a time. see gets the items of stored
+// rows, and the numbers of those that are not deleted, or nil if none of them is.
+func eachWindow[T any](ctx context.Context, c *Column, start, stop int64, see func(items []T, live []int32) error) error {
+	size := max(int64(c.array.DType().Size), int64(reflect.TypeFor[T]().Size()), 1)
+	window := max(min(rows.Window, windowBytes/(max(c.itemCount(), 1)*size)), 1)
+	return c.rows.Windows(start, stop, window, func(from, to int64, live []int32) error {
+		items, err := readSpan[T](ctx, c, c.array, from, to)
 		if err != nil {
 			return err
 		}
-		return see(items, to-from, live)
+		return see(items, live)
 	})
 }
 
 // readBools returns booleans. A column with a value for null stores them as bytes.
 func (c *Column) readBools(ctx context.Context, start, stop int64) ([]bool, error) {
 	if c.info.Kind != "bool" || c.array.DType().Kind == 'b' {
-		return readRows[bool](ctx, c.rows, c.array, c.itemCount(), start, stop)
+		return readRows[bool](ctx, c, start, stop)
 	}
-	numbers, err := readRows[uint8](ctx, c.rows, c.array, 1, start, stop)
+	numbers, err := readRows[uint8](ctx, c, start, stop)
 	values := make([]bool, len(numbers))
 	for i, n := range numbers {
 		values[i] = n == 1
@@ -238,7 +245,7 @@ func (c *Column) readStrings(ctx context.Context, start, stop int64) ([]string, 
 	case "dictionary":
 		return c.readCategories(ctx, start, stop)
 	case "string", "bytes", "ndarray":
-		return readRows[string](ctx, c.rows, c.array, c.itemCount(), start, stop)
+		return readRows[string](ctx, c, start, stop)
 	}
 	return nil, c.wrongType("")
 }
@@ -258,7 +265,7 @@ func (c *Column) readBytes(ctx context.Context, start, stop int64) ([][]byte, er
 
 // readCategories returns the values of a dictionary column.
 func (c *Column) readCategories(ctx context.Context, start, stop int64) ([]string, error) {
-	codes, err := readRows[int32](ctx, c.rows, c.array, 1, start, stop)
+	codes, err := readRows[int32](ctx, c, start, stop)
 	if err != nil {
 		return nil, err
 	}
@@ -282,6 +289,7 @@ func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, er
 	if err := m.addRows(stop-start, 1, textHeader); err != nil {
 		return nil, err
 	}
+	var buf []byte
 	err := c.rows.Windows(start, stop, rows.Window, func(from, to int64, live []int32) error {
 		ends, err := c.readEnds(ctx, from, to)
 		if err != nil {
@@ -291,7 +299,7 @@ func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, er
 			if err := texts.add(used); err != nil {
 				return nil, err
 			}
-			return ndarray.Read[uint8](ctx, c.text, ndarray.Span(first, last))
+			return c.spanBytes(ctx, c.text, &buf, first, last, 1)
 		}
 		if live == nil {
 			first, last := ends[0], ends[len(ends)-1]
@@ -325,7 +333,7 @@ func (c *Column) readEnds(ctx context.Context, from, to int64) ([]int64, error) 
 	if e := c.ends; e != nil && e.has(from) && e.has(to-1) {
 		return e.ends[from-e.from : to-e.from+1], nil
 	}
-	ends, err := ndarray.Read[int64](ctx, c.array, ndarray.Span(from, to+1))
+	ends, err := readSpan[int64](ctx, c, c.array, from, to+1)
 	if err != nil {
 		return nil, err
 	}
@@ -359,7 +367,7 @@ func (c *Column) readTimes(ctx context.Context, start, stop int64) ([]time.Time,
 	if !ok || c.info.Kind != "timestamp" {
 		return nil, c.wrongType(time.Time{})
 	}
-	counts, err := readRows[int64](ctx, c.rows, c.array, 1, start, stop)
+	counts, err := readRows[int64](ctx, c, start, stop)
 	values := make([]time.Time, len(counts))
 	for i, n := range counts {
 		if n == ndarray.NaT {

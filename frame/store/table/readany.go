@@ -62,7 +62,7 @@ func (c *Column) boxed(ctx context.Context, start, stop int64) ([]any, error) {
 
 // boxedTimes returns timestamps as any, and nil for NaT.
 func (c *Column) boxedTimes(ctx context.Context, start, stop int64) ([]any, error) {
-	counts, err := readRows[int64](ctx, c.rows, c.array, 1, start, stop)
+	counts, err := readRows[int64](ctx, c, start, stop)
 	values, unit := make([]any, len(counts)), timeUnits()[c.info.Unit] // readSchema checks the unit
 	for i, n := range counts {
 		if n != ndarray.NaT {

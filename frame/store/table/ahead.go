@@ -1,0 +1,196 @@
+package table
+
+import (
+	"context"
+	"slices"
+
+	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// Decoded bytes that a loop over rows holds, if they are of several blocks: of an array, and of all columns together.
+const (
+	mostColumn = 8 << 20
+	mostAhead  = 64 << 20
+)
+
+// A window holds the items of some stored rows of an array in a loop over rows, up to the end of a block. A later
+// window begins where it ends, so that no block is decoded twice, and blocks far away are read with few requests.
+type window struct {
+	a        *ndarray.Array
+	width    int64 // bytes of a stored row
+	stop     int64 // the loop needs no stored rows starting here
+	most     int64 // bytes that are held, if they are of several blocks
+	size     int64 // bytes to be held next, in the same way; a loop that ends early has not read much
+	from, to int64 // stored rows that are held
+	raw      []byte
+	items    *ndarray.Array // these rows in memory; nil if no call needed them yet
+	failed   bool           // the rows ahead could not be read: those before a fault are read without them
+}
+
+// newWindow returns a window that holds no rows yet.
+func newWindow(a *ndarray.Array, stop, most int64) *window {
+	w := &window{a: a, width: int64(a.DType().Size), stop: stop, most: most}
+	for _, n := range a.Shape()[1:] {
+		w.width *= n // ndarray limits the product
+	}
+	if w.failed = w.width <= 0; !w.failed {
+		w.size = min(a.Chunks()[0], most/w.width) * w.width
+	}
+	return w
+}
+
+// ahead returns the column for a loop over the rows start to stop-1. It holds up to most bytes of each array.
+func (c *Column) ahead(start, stop, most int64) *Column {
+	loop := *c
+	if c.array == nil || start >= stop {
+		return &loop
+	}
+	end := c.rows.Position(stop-1) + 1
+	loop.windows = nil
+	if c.mask != nil {
+		loop.windows = append(loop.windows, newWindow(c.mask, end, most))
+	}
+	if c.text != nil {
+		text := newWindow(c.text, c.text.Shape()[0], most)
+		text.size = 0 // the end of the texts is not known yet
+		loop.windows = append(loop.windows, text)
+		end++
+	}
+	loop.windows = append(loop.windows, newWindow(c.array, end, most))
+	return &loop
+}
+
+// window returns the window of an array with the stored rows from to to-1. It returns nil if they must be read from the
+// array.
+func (c *Column) window(ctx context.Context, a *ndarray.Array, from, to int64) (*window, error) {
+	i := slices.IndexFunc(c.windows, func(w *window) bool { return w.a == a })
+	if i < 0 {
+		return nil, nil
+	}
+	w := c.windows[i]
+	if w.from <= from && to <= w.to {
+		return w, nil
+	}
+	if w.failed || from < w.from || from >= to {
+		return nil, nil
+	}
+	if err := w.move(ctx, from, to); err != nil {
+		w.failed, w.from, w.to, w.raw, w.items = true, 0, 0, nil, nil
+		return nil, ctx.Err()
+	}
+	return w, nil
+}
+
+// move replaces the rows that are held by those from from to to-1, and more after them.
+func (w *window) move(ctx context.Context, from, to int64) error {
+	start := max(from, w.to)
+	end := max(blockEnd(w.a, to, w.stop), to)
+	more := start + w.size/w.width
+	if chunk := more - more%max(w.a.Chunks()[0], 1); chunk > end {
+		more = chunk // a source far away reads over gaps of a chunk
+	}
+	if more = blockStart(w.a, more); more > end {
+		if more = min(more, w.stop); w.a.Frame().CheckAlloc((more-from)*w.width) == nil {
+			end = more
+		}
+	}
+	if err := w.a.Frame().CheckAlloc((end - from) * w.width); err != nil {
+		return err
+	}
+	kept := 0
+	if start > from {
+		kept = copy(w.raw, w.raw[(from-w.from)*w.width:])
+	}
+	w.raw = slices.Grow(w.raw[:kept], int((end-start)*w.width))[:(end-from)*w.width]
+	if err := w.a.ReadBytes(ctx, w.raw[kept:], ndarray.Span(start, end)); err != nil {
+		return err
+	}
+	w.from, w.to, w.items = from, end, nil
+	w.size = w.most
+	return nil
+}
+
+// bytes returns the stored rows from to to-1, which are in the window.
+func (w *window) bytes(from, to int64) []byte {
+	return w.raw[(from-w.from)*w.width : (to-w.from)*w.width]
+}
+
+// array returns the rows of the window as an array.
+func (w *window) array(ctx context.Context) (*ndarray.Array, error) {
+	if w.items != nil {
+		return w.items, nil
+	}
+	shape := w.a.Shape()
+	shape[0] = w.to - w.from
+	var err error
+	w.items, err = ndarray.CreateBytes(ctx, "", shape, w.a.DType().String(), w.raw, &ndarray.CreateOptions{Level: codec.NoCompression})
+	return w.items, err
+}
+
+// blockStart returns the last row, up to row, with which a block of an array begins.
+func blockStart(a *ndarray.Array, row int64) int64 {
+	chunk, block := max(a.Chunks()[0], 1), max(a.Blocks()[0], 1)
+	return row - row%chunk%block
+}
+
+// blockEnd returns the first row, starting at row, with which a block of an array begins, or stop if that is less.
+func blockEnd(a *ndarray.Array, row, stop int64) int64 {
+	start := blockStart(a, row)
+	if start < row {
+		chunk, block := a.Chunks()[0], a.Blocks()[0]
+		start = min(start+block, (start/chunk+1)*chunk)
+	}
+	return min(start, stop)
+}
+
+// span returns the array that a loop reads stored rows of an array of the column from, and turns their numbers into
+// those of its rows.
+func (c *Column) span(ctx context.Context, a *ndarray.Array, from, to *int64) (*ndarray.Array, error) {
+	w, err := c.window(ctx, a, *from, *to)
+	if w == nil || err != nil {
+		return a, err
+	}
+	*from, *to = *from-w.from, *to-w.from
+	return w.array(ctx)
+}
+
+// readSpan reads stored rows of an array of the column.
+func readSpan[T any](ctx context.Context, c *Column, a *ndarray.Array, from, to int64) ([]T, error) {
+	a, err := c.span(ctx, a, &from, &to)
+	if err != nil {
+		return nil, err
+	}
+	return ndarray.Read[T](ctx, a, ndarray.Span(from, to))
+}
+
+// spanBytes returns the items of stored rows of an array of the column, width bytes for each row. They are valid until
+// the next call. buf has memory of earlier calls.
+func (c *Column) spanBytes(ctx context.Context, a *ndarray.Array, buf *[]byte, from, to, width int64) ([]byte, error) {
+	if w, err := c.window(ctx, a, from, to); w != nil || err != nil {
+		if err != nil {
+			return nil, err
+		}
+		return w.bytes(from, to), nil
+	}
+	n := (to - from) * width
+	*buf = slices.Grow((*buf)[:0], int(n))[:n]
+	return *buf, a.ReadBytes(ctx, *buf, ndarray.Span(from, to))
+}
+
+// wholeParts returns the rows of a chunk of the array of the column, or of a block, and the largest multiple that a
+// loop may read at a time if values of size bytes are decoded to where the loop uses them. They are 0 if a block is
+// too large for that, or if the loop reads items of the array twice.
+func (c *Column) wholeParts(size int64, nulls bool) (part, most int64) {
+	if c.array == nil || c.text != nil || c.rows.Live < c.rows.Stored || nulls && (c.null.kind == byItem || c.null.kind == byFloat || c.nat != nil) {
+		return 0, 0
+	}
+	size = (size + int64(c.array.DType().Size)) * max(c.itemCount(), 1) // text has bytes besides its header
+	for _, part := range []int64{c.array.Chunks()[0], c.array.Blocks()[0]} {
+		most := mostColumn / max(size, 1) / max(part, 1) * part
+		if most > 0 && c.array.Frame().CheckAlloc(most*size) == nil {
+			return part, most
+		}
+	}
+	return 0, 0
+}
