@@ -220,38 +220,46 @@ func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err
 
 // ReadBlock appends the decoded bytes of block k of chunk i to dst. It decodes no other block, except block 0 if the
 // chunk has the filter Delta. The items of a super-chunk with blocks of variable size are read this way: such a chunk
-// is read as a whole, and kept in memory while its blocks are read in order. Errors are ErrBounds, ErrCorrupt,
-// errors.ErrUnsupported or ErrTooLarge, in an *Error.
+// is read as a whole, and kept in memory while its blocks are read in order. A loop over these blocks in a frame from a
+// [Source] reads chunks ahead. Errors are ErrBounds, ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (f *Frame) ReadBlock(ctx context.Context, dst []byte, i, k int) (_ []byte, err error) {
+	dst, _, err = f.findBlock(ctx, dst, i, k, false)
+	return dst, err
+}
+
+// findBlock is ReadBlock. It also returns the number of blocks of the chunk, or -1 if the chunk cannot be opened. With
+// regular, a special chunk has no blocks.
+func (f *Frame) findBlock(ctx context.Context, dst []byte, i, k int, regular bool) (out []byte, n int, err error) {
 	ctx = task.Context(ctx)
 	s, err := f.acquire(ctx)
 	if err != nil {
-		return dst, err
+		return dst, -1, err
 	}
 	defer f.release(s, &err)
 	if err := f.checkFetched(s, i); err != nil {
-		return dst, err
+		return dst, -1, err
 	}
-	out := dst
+	out, n = dst, -1
 	err = f.withWorker(func(w *worker) (err error) {
-		out, err = f.readBlock(ctx, dst, s, w, i, k)
+		out, n, err = f.readBlock(ctx, dst, s, w, i, k, regular)
 		return err
 	})
-	return out, err
+	return out, n, err
 }
 
-// readBlock is ReadBlock for a chunk that exists.
-func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worker, i, k int) (read []byte, err error) {
+// readBlock is findBlock for a chunk that exists.
+func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worker, i, k int, regular bool) (read []byte, blocks int, err error) {
 	if err := ctx.Err(); err != nil {
-		return dst, err
+		return dst, -1, err
 	}
-	read = dst // if recoverFault sets the error
+	read, blocks = dst, -1 // if recoverFault sets the error
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	w.Chunk = int64(i)
 	last := s.blocks.Load()
 	r := last.reader(i)
+	far := s.vlBlocks && storage.Ranges(s.src) != nil
 	if r != nil {
 		// The chunk of the call before.
 	} else if r = new(coder.Reader); s.index.at(i) < 0 {
@@ -260,7 +268,15 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 			err = w.Open(r, c)
 		}
 		if err != nil {
-			return dst, err
+			return dst, -1, err
+		}
+	} else if far {
+		c, err := f.rawNext(ctx, nil, s, i)
+		if err != nil {
+			return dst, -1, err
+		}
+		if err := w.Open(r, c); err != nil {
+			return dst, -1, f.chunkError(s, i, err)
 		}
 	} else {
 		from := storage.Bind(ctx, s.src)
@@ -268,32 +284,35 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 			if pass := f.newPass(ctx, s, visitBlock(i, k)); pass != nil {
 				defer pass.stop()
 				if from, err = pass.at(i); err != nil {
-					return dst, err
+					return dst, -1, err
 				}
 			}
 		}
 		c, err := f.openChunk(s, from, w, r, i, s.index.after(i), 0, false)
 		if err != nil {
-			return dst, err
+			return dst, -1, err
 		}
 		defer closeSource(c)
 	}
-	if k < 0 || k >= r.NumBlocks() {
-		return dst, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, r.NumBlocks(), ErrBounds))
+	if blocks = r.NumBlocks(); regular && r.Header().Special() != chunk.Regular {
+		blocks = 0
+	}
+	if k < 0 || k >= blocks {
+		return dst, blocks, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, blocks, ErrBounds))
 	}
 	n := r.BlockLen(k)
 	if err := f.CheckAlloc(int64(n)); err != nil {
-		return dst, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
+		return dst, blocks, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 	}
 	out := append(dst, make([]byte, n)...)
 	if err := w.DecodeBlock(out[len(dst):], r, k); err != nil {
 		s.blocks.CompareAndSwap(last, nil) // the chunk may have been read during an edit
-		return dst, f.chunkError(s, i, err)
+		return dst, blocks, f.chunkError(s, i, err)
 	}
 	if r.Header().VLBlocks() {
-		s.blocks.Store(last.after(i, k, r))
+		s.blocks.Store(last.after(i, k, r, far))
 	}
-	return out, nil
+	return out, blocks, nil
 }
 
 // maxSequence is about the largest number of stored bytes in a sequence.

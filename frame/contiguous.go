@@ -46,7 +46,7 @@ func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source,
 	} else { // twice the average, as the rest of the area may hold all other chunks
 		src.guess = min(src.size, 2*area/max(1, s.storedChunks()))
 	}
-	if s.chunkSize > 0 {
+	if s.chunkSize > 0 && !s.vlBlocks { // each block of variable size adds its position and size
 		src.guess = min(src.guess, int64(s.chunkSize)+chunk.MaxOverhead)
 	}
 	if src.guess > 64<<20 {

@@ -35,6 +35,10 @@ func (e *engineFrame) CheckTarget(name string) error {
 	return (*Frame)(e).checkTarget(name, &CreateOptions{Locking: true, Overwrite: true})
 }
 
+func (e *engineFrame) ReadBlock(ctx context.Context, dst []byte, i, k int) ([]byte, int, error) {
+	return (*Frame)(e).findBlock(ctx, dst, i, k, true)
+}
+
 func (e *engineFrame) Name() string { return e.name }
 
 func (e *engineFrame) Options() engine.Options { return e.opts }

@@ -64,7 +64,7 @@ type inherited struct {
 type blockSequence struct {
 	chunk int
 	next  int           // the block after the first one that was read
-	r     *coder.Reader // the open chunk, all of which is in memory; nil before a second block is read
+	r     *coder.Reader // the open chunk, all of which is in memory, or nil
 }
 
 // reader returns the open chunk i, or nil. q may be nil.
@@ -75,17 +75,18 @@ func (q *blockSequence) reader(i int) *coder.Reader {
 	return q.r
 }
 
-// after returns the sequence after a read of block k of chunk i, with the reader that was used. q may be nil.
-func (q *blockSequence) after(i, k int, r *coder.Reader) *blockSequence {
+// after returns the sequence after a read of block k of chunk i, with the reader that was used. It keeps the open chunk
+// from the second block in order on, or from the first one of a chunk that is far. q may be nil.
+func (q *blockSequence) after(i, k int, r *coder.Reader, far bool) *blockSequence {
 	switch {
 	case k == r.NumBlocks()-1:
 		return nil
-	case q == nil || q.chunk != i || q.r == nil && k < q.next:
-		return &blockSequence{chunk: i, next: k + 1}
-	case q.r != nil:
+	case q.reader(i) != nil:
 		return q
+	case far || q != nil && q.chunk == i && k >= q.next:
+		return &blockSequence{chunk: i, r: r}
 	}
-	return &blockSequence{chunk: i, r: r}
+	return &blockSequence{chunk: i, next: k + 1}
 }
 
 // InUse reports whether the snapshot has readers.

@@ -17,6 +17,9 @@ type Frame interface {
 	// CheckTarget returns ErrParam if creating a contiguous frame of that name with Overwrite and Locking would wait
 	// for the end of reading this frame.
 	CheckTarget(name string) error
+	// ReadBlock is frame.Frame.ReadBlock. It also returns the number of blocks of the chunk, or -1 if the chunk cannot
+	// be opened. Here a special chunk has no blocks.
+	ReadBlock(ctx context.Context, dst []byte, i, k int) (b []byte, blocks int, err error)
 	// Name returns the name of the frame in errors, or "" if it has none.
 	Name() string
 	// Options returns how the frame was opened or created. The caller may change the copy.

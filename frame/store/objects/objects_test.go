@@ -10,13 +10,18 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/internal/link"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -151,6 +156,90 @@ func TestEachReads(t *testing.T) {
 				t.Errorf("%d items per block, calls %v: %d bytes of a file of %d were read", perBlock, calls, src.n, len(b))
 			}
 		}
+	}
+}
+
+// TestEachFar reads arrays on a link of 50 ms and 100 MB/s, with the requests and bytes of a loop of ReadChunk.
+func TestEachFar(t *testing.T) {
+	const count = 20_000
+	rng := rand.New(rand.NewPCG(7, 7))
+	items := make([]any, count)
+	for i := range items {
+		items[i] = []int64{int64(rng.Uint64()), 2, 3}
+	}
+	for _, c := range []struct{ perBatch, perBlock int }{{10, 0}, {100, 0}, {100, 7}, {count, 50}} {
+		name := filepath.Join(t.TempDir(), "a.b2b")
+		w, err := Create(t.Context(), name, Lists, &CreateOptions{Element: "int64", BatchRows: c.perBatch, ItemsPerBlock: c.perBlock})
+		if err == nil {
+			err = errors.Join(w.Append(t.Context(), items...), w.Close())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			far := func(do func(f *frame.Frame, o *Array) error) link.Stats {
+				l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{"/a": {Data: b, ETag: `"1"`}}}
+				src, err := remote.Open(ctx, "http://host/a", &remote.Options{Client: l.Client()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer src.Close()
+				f, err := frame.OpenSource(ctx, src, &frame.OpenOptions{Concurrency: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				o, err := New(ctx, f)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer o.Close()
+				l.Stats()
+				if err := do(f, o); err != nil {
+					t.Error(err)
+				}
+				return l.Stats()
+			}
+			want := far(func(f *frame.Frame, _ *Array) (err error) {
+				for i := 0; i < f.NumChunks() && err == nil; i++ {
+					_, err = f.ReadChunk(ctx, nil, i)
+				}
+				return err
+			})
+			for what, do := range map[string]func(f *frame.Frame, o *Array) error{
+				"Items": func(_ *frame.Frame, o *Array) (err error) {
+					for _, err = range o.Items(ctx, 0, count) {
+					}
+					return err
+				},
+				"windows": func(_ *frame.Frame, o *Array) (err error) {
+					for i := int64(0); i < count && err == nil; i += 8 {
+						err = o.Each(ctx, i, i+8, func(int64, []byte) error { return nil })
+					}
+					return err
+				},
+				"ReadBlock": func(f *frame.Frame, o *Array) error {
+					for i := range f.NumChunks() {
+						for k, n := 0, 1; k < n; k++ {
+							var err error
+							if _, n, err = f.Engine().ReadBlock(ctx, nil, i, k); err != nil {
+								return err
+							}
+						}
+					}
+					return nil
+				},
+			} {
+				got := far(do)
+				if got.Requests > min(want.Requests, 3) || got.Bytes > min(want.Bytes, int64(len(b))) {
+					t.Errorf("%+v, %s: %+v for %d bytes, ReadChunk %+v", c, what, got, len(b), want)
+				}
+			}
+		})
 	}
 }
 

@@ -2,7 +2,9 @@ package objects
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"sort"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
@@ -19,7 +21,6 @@ type place struct {
 
 	// The block of the last item. end is 0 if there is none.
 	batch, block int
-	blocks       int    // of the batch
 	first, end   int64  // number of its first item, and of the item after its last one
 	n            int64  // items that it has by its header: it may have more than the batch
 	buf          []byte // the decoded block
@@ -74,25 +75,23 @@ func (o *Array) load(ctx context.Context, p *place, i int64) error {
 	block, at := p.block, p.first
 	if p.end == 0 || i < at || i >= list.ends[p.batch] {
 		p.batch = sort.Search(len(list.ends), func(b int) bool { return list.ends[b] > i })
-		var err error
-		if p.blocks, err = o.blocks(ctx, p.batch); err != nil {
-			return err
-		}
 		block = 0
 		at, _ = list.bounds(p.batch)
 	}
 	end := list.ends[p.batch]
 	if list.perBlock > 0 {
 		skip := (i - at) / list.perBlock
-		block += int(min(skip, int64(p.blocks-block))) // a block beyond the last one is an error below
+		block += int(min(skip, int64(math.MaxInt32-block))) // a block beyond the last one is an error below
 		at += skip * list.perBlock
 	}
 	for ; ; block++ {
-		if block >= p.blocks {
-			return faults.Corruptf("batch %d: %d blocks are too few for its items", p.batch, p.blocks)
-		}
+		var blocks int
 		var err error
-		if p.buf, err = o.f.ReadBlock(ctx, p.buf[:0], p.batch, block); err != nil {
+		p.buf, blocks, err = o.f.Engine().ReadBlock(ctx, p.buf[:0], p.batch, block)
+		if blocks >= 0 && errors.Is(err, ErrBounds) {
+			return faults.Corruptf("batch %d: %d blocks are too few for its items", p.batch, blocks)
+		}
+		if err != nil {
 			return err
 		}
 		p.n, p.items, err = frames.ArrayHeader(p.buf)

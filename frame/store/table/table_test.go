@@ -5,16 +5,24 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"math"
+	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/remote"
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/link"
 	"github.com/goblosc/blosc2/internal/manifest"
+	"github.com/goblosc/blosc2/internal/tabletest"
 )
 
 // mustOpen opens a store of testdata.
@@ -394,4 +402,60 @@ func TestInfoCopies(t *testing.T) {
 	if info.Item.Name != "item" || info.Fields[0].Name != "field" || info.Fields[0].Shape[0] != 1 {
 		t.Errorf("a change of a copy: %+v, %+v", info.Item, info.Fields)
 	}
+}
+
+// TestReadFar reads a column of strings of any size on a link of 50 ms and 100 MB/s. Its batches are read ahead.
+func TestReadFar(t *testing.T) {
+	const batches, per = 200, 100
+	d := tabletest.New(t, `{"name": "v", "kind": "vlstring"}`, tabletest.AllLive(batches*per))
+	rng := rand.New(rand.NewPCG(7, 7))
+	all := make([][]any, batches)
+	for i := range all {
+		for range per {
+			all[i] = append(all[i], fmt.Sprint("text ", rng.Uint64()))
+		}
+	}
+	d.Items("_cols/v", all...)
+	z := filepath.Join(t.TempDir(), "t.b2z")
+	dir, err := store.Open(t.Context(), d.Dir, nil)
+	if err == nil {
+		err = errors.Join(dir.Pack(t.Context(), z, nil), dir.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx := t.Context()
+		l := &link.Link{Latency: 50 * time.Millisecond, Bandwidth: 100e6, Objects: map[string]link.Object{"/t": {Data: b, ETag: `"1"`}}}
+		src, err := remote.Open(ctx, "http://host/t", &remote.Options{Client: l.Client()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer src.Close()
+		s, err := store.OpenSource(ctx, src, &store.OpenOptions{Frames: &frame.OpenOptions{Concurrency: 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		tb, err := Open(ctx, s, "/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := tb.Column(ctx, "v")
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Stats()
+		got, err := Read[string](ctx, c, 0, tb.Rows())
+		if err != nil || len(got) != batches*per || got[per] != all[1][0] {
+			t.Errorf("%d rows, %v", len(got), err)
+		}
+		if stats := l.Stats(); stats.Requests > 4 || stats.Bytes > int64(len(b)) {
+			t.Errorf("%+v for a file of %d bytes", stats, len(b))
+		}
+	})
 }
