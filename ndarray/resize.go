@@ -190,7 +190,8 @@ func (b *Batch) InsertBytes(ctx context.Context, axis int, at int64, data []byte
 // negative at counts from the end of the axis, and a negative axis counts from the last.
 //
 // Delete compresses no chunk if the steps are at the end of the axis, or if at and n are multiples of the chunk length.
-// Otherwise it rewrites chunks like InsertBytes. In a Batch it costs as much as there. The error wraps ErrBounds or is an error of WriteBytes.
+// Otherwise it rewrites chunks like InsertBytes. Even in a Batch, a call that removes chunks takes time in proportion
+// to the number of all chunks. The error wraps ErrBounds or is an error of WriteBytes.
 func (a *Array) Delete(ctx context.Context, axis int, at, n int64) error {
 	return a.edit(ctx, func(b *Batch) error { return b.Delete(ctx, axis, at, n) })
 }

@@ -54,7 +54,7 @@ type binder struct {
 
 // hold replaces the named operands by one state of each, until release is called.
 func (b *binder) hold(names []string, target string, o *ndarray.CreateOptions) (release func(), err error) {
-	names = slices.DeleteFunc(names, func(s string) bool { return isNil(b.operands[s]) })
+	names = slices.DeleteFunc(names, func(s string) bool { return frameOf(b.operands[s]) == nil })
 	var rs []ndarray.Reader
 	for _, s := range names {
 		rs = append(rs, b.operands[s])
