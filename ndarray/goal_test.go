@@ -77,7 +77,7 @@ func sameItems(t testing.TB, a *Array, want []byte) {
 // TestGoalDeterministic creates arrays with each goal several times, on 1 to 8 goroutines: the bytes are the same. The
 // data changes halfway, and so do the parameters of the chunks.
 func TestGoalDeterministic(t *testing.T) {
-	all := twoKinds(2 << 20)
+	all := twoKinds(4 << 20)
 	counts := []int{1, 2, 8, 8}
 	if race.Enabled {
 		counts = []int{1, 8}
@@ -85,7 +85,7 @@ func TestGoalDeterministic(t *testing.T) {
 	for _, g := range goals {
 		data := all
 		if g != Balanced {
-			data = all[7*len(all)/16 : 9*len(all)/16]
+			data = all[15*len(all)/32 : 17*len(all)/32]
 		}
 		var first []byte
 		for _, goroutines := range counts {
