@@ -261,7 +261,7 @@ func (e *Encoder) matchLazy(start, end int) {
 const (
 	nextGain    = 4
 	secondGain  = 13
-	longestWait = 5
+	longestWait = 4
 )
 
 // chooseHash lets the search hash 4 bytes if a sample is better with matches of 4 bytes. The choice is made at the
