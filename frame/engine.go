@@ -123,6 +123,8 @@ func (v aheadView) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (
 	return aheadView{v.view, pass, v.compare}, pass.stop
 }
 
+func (v *view) Shared() engine.View { return aheadView{view: v} }
+
 func (v *view) Compared() engine.View { return aheadView{view: v, compare: true} }
 
 func (v *view) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {

@@ -18,8 +18,8 @@ import (
 // Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The
 // other axes must have the same lengths. The items must have the same dtype, except for the byte order. The new array
 // has the byte order of the first array. Concat takes the partition and compression that o leaves out from the first
-// array, as CreateOptions describes, but no metalayers or attributes. It reads one state of an array that occurs several
-// times.
+// array, as CreateOptions describes, but no metalayers or attributes. It reads one state of an array that occurs
+// several times.
 //
 // If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
 // copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of

@@ -6,11 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -418,6 +421,44 @@ func TestConcatOneState(t *testing.T) {
 			t.Fatalf("items from %d to %d, %v", slices.Min(items), slices.Max(items), err)
 		}
 	}
+}
+
+// TestHoldLocking holds arrays with Locking: one in one state, and several as they are, because their locks would be
+// taken one after the other.
+func TestHoldLocking(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := Create(ctx, name, []int64{2}, []int8{1, 2}, &CreateOptions{Locking: true})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no file locks here")
+	}
+	must(t, err)
+	defer a.Close()
+	b, err := Open(ctx, name, &OpenOptions{Locking: true})
+	must(t, err)
+	defer b.Close()
+	held, release, err := Hold(ctx, []Reader{a, b}, engine.Internal{})
+	must(t, err)
+	must(t, Fill(ctx, a, 3)) // waits for no lock
+	for _, r := range held {
+		items, err := Read[int8](ctx, r)
+		if err != nil || items[0] != 3 {
+			t.Errorf("%v, %v", items, err)
+		}
+	}
+	release()
+	held, release, err = Hold(ctx, []Reader{b, b}, engine.Internal{})
+	must(t, err)
+	done := make(chan error)
+	go func() { done <- Fill(ctx, a, 4) }()
+	for _, r := range held {
+		if items, err := Read[int8](ctx, r); err != nil || items[0] != 3 {
+			t.Errorf("%v, %v, want the items before the edit", items, err)
+		}
+	}
+	release()
+	must(t, <-done)
 }
 
 // TestStreamLarge creates arrays that are larger than the memory of a stream.

@@ -43,7 +43,8 @@ func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 }
 
 // Hold returns arrays and views that show those of rs in one state until release is called: the newest state of each
-// array. Their reads compare chunks with checksums, because the items are for new arrays.
+// array. Several arrays with Locking are returned as they are: to hold the lock of one while waiting for that of another
+// can wait forever.
 //
 // It is for package lazy, whose expressions read an array several times. Its last parameter has an internal type: other
 // packages cannot call it.
@@ -55,8 +56,20 @@ func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, r
 		}
 	}
 	arrays := map[*Array]*Array{}
+	locking := 0
+	for _, r := range rs {
+		a, _ := r.source()
+		if _, ok := arrays[a]; !ok && a.opts.Locking {
+			locking++
+		}
+		arrays[a] = nil
+	}
 	for _, r := range rs {
 		a, m := r.source()
+		if locking > 1 && a.opts.Locking {
+			held = append(held, r)
+			continue
+		}
 		h := arrays[a]
 		if h == nil {
 			v, st, err := a.view(ctx)
@@ -65,7 +78,7 @@ func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, r
 				return nil, nil, err
 			}
 			views = append(views, v)
-			h = &Array{f: a.f, layer: a.layer, itemSize: a.itemSize, dtype: a.dtype, opts: a.opts, held: v.Compared()}
+			h = &Array{f: a.f, layer: a.layer, itemSize: a.itemSize, dtype: a.dtype, opts: a.opts, held: v.Shared()}
 			h.state.Store(st)
 			arrays[a] = h
 		}

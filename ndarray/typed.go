@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
@@ -262,6 +263,26 @@ func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
 		return nil, err
 	}
 	return make([]byte, size), nil
+}
+
+// DecodeItems converts stored items of r, as ReadBytes returns them, to values. dst has one value for each. Errors are those of
+// Read.
+//
+// It is for package table, which holds decoded blocks. Its last parameter has an internal type: other packages cannot
+// call it.
+func DecodeItems[T any](ctx context.Context, r Reader, dst []T, stored engine.Stored) error {
+	c, err := readerOf[T](r.DType())
+	switch {
+	case err != nil:
+		return err
+	case !c.Cast.None():
+		c.Cast.Run(convert.Bytes(dst), stored.Bytes)
+	case c.Direct:
+		copy(convert.Bytes(dst), stored.Bytes)
+	default:
+		return decodeItems(ctx, c.Converter, r, dst, stored.Bytes)
+	}
+	return nil
 }
 
 // decodeItems converts items of r to values.

@@ -79,7 +79,10 @@ var small = []string{
 	module + "/internal/ranges", module + "/internal/sched", module + "/internal/task", module + "/meta", module + "/ndarray",
 	module + "/ndarray/internal/grid", module + "/ndarray/internal/selection", module + "/examples/viewer/wasm",
 	module + "/examples/viewer/internal/document", module + "/examples/viewer/internal/httprange", module + "/examples/viewer/internal/object",
-	module + "/examples/viewer/internal/session",
+	module + "/examples/viewer/internal/session", module + "/examples/viewer/internal/item", module + "/ndarray/internal/rechunk",
+	module + "/internal/codecs", module + "/internal/engine", module + "/internal/errs", module + "/internal/paths", module + "/internal/tune",
+	module + "/codec/internal/cover", module + "/codec/internal/lz4dict", module + "/codec/internal/lz4hc", module + "/codec/internal/ndlz",
+	"encoding/...", "hash/...", "internal/abi", "internal/runtime/maps", "iter", "maps", "slices",
 }
 
 // compile returns the compressed program of the worker.

@@ -110,6 +110,9 @@ type View interface {
 	// The context is that of the calls. The caller must call stop after the last call. Until then next may be called,
 	// by one goroutine at a time. The caller releases the view of which Ahead was called, not the new one.
 	Ahead(ctx context.Context, next func(v *Visit) bool) (ahead View, stop func())
+	// Shared returns a view of the same state. To release it does nothing: the caller releases the view of which Shared
+	// was called.
+	Shared() View
 	// Compared returns a view whose Decode compares chunks with their checksums, also without OpenOptions.Verify. It is
 	// for copies, which get checksums of their own. The caller releases the view of which Compared was called. To
 	// release the new one does nothing.
@@ -131,6 +134,12 @@ type View interface {
 
 // Internal is a parameter of exported functions that only packages of this module can call.
 type Internal struct{ _ byte }
+
+// Stored is bytes for exported functions that only packages of this module can call.
+type Stored struct {
+	Bytes []byte
+	_     Internal
+}
 
 // Info is frame.Info.
 type Info struct {

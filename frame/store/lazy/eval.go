@@ -18,7 +18,8 @@ import (
 // array for each name in the expression; their shapes are broadcast as in NumPy. If o.DType is set, the items are
 // converted to it as by astype. Other options that o does not set have the defaults of ndarray.Create. Eval reads and
 // computes block by block, in parallel. It first computes the array inside a reduction, in memory. Eval reads each
-// operand in the state that is the newest when it begins, regardless of later edits.
+// operand in the state that is the newest when it begins, regardless of later edits. Several operands with Locking are
+// read in their newest state each time.
 //
 // The error wraps errors.ErrUnsupported, with the position in the expression, for operations that this package does not
 // compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match;

@@ -2,9 +2,10 @@ package table
 
 import (
 	"context"
+	"reflect"
 	"slices"
 
-	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -12,6 +13,7 @@ import (
 const (
 	mostColumn = 8 << 20
 	mostAhead  = 64 << 20
+	textAhead  = 256 << 10 // of the texts of some rows of a column, whose end is not known
 )
 
 // A window holds the items of some stored rows of an array in a loop over rows, up to the end of a block. A later
@@ -24,17 +26,18 @@ type window struct {
 	size     int64 // bytes to be held next, in the same way; a loop that ends early has not read much
 	from, to int64 // stored rows that are held
 	raw      []byte
-	items    *ndarray.Array // these rows in memory; nil if no call needed them yet
-	failed   bool           // the rows ahead could not be read: those before a fault are read without them
+	failed   bool // the rows ahead could not be read: those before a fault are read without them
 }
 
 // newWindow returns a window that holds no rows yet.
 func newWindow(a *ndarray.Array, stop, most int64) *window {
 	w := &window{a: a, width: int64(a.DType().Size), stop: stop, most: most}
-	for _, n := range a.Shape()[1:] {
+	narrow := false // blocks have a part of a row, so that rows up to the end of a block are many blocks
+	for i, n := range a.Shape()[1:] {
 		w.width *= n // ndarray limits the product
+		narrow = narrow || a.Blocks()[1+i] < n
 	}
-	if w.failed = w.width <= 0; !w.failed {
+	if w.failed = w.width <= 0 || narrow && a.Blocks()[0] > most/w.width; !w.failed {
 		w.size = min(a.Chunks()[0], most/w.width) * w.width
 	}
 	return w
@@ -54,6 +57,9 @@ func (c *Column) ahead(start, stop, most int64) *Column {
 	if c.text != nil {
 		text := newWindow(c.text, c.text.Shape()[0], most)
 		text.size = 0 // the end of the texts is not known yet
+		if end < c.rows.Stored {
+			text.most = min(most, textAhead) // and the loop may end before that of the array
+		}
 		loop.windows = append(loop.windows, text)
 		end++
 	}
@@ -76,7 +82,7 @@ func (c *Column) window(ctx context.Context, a *ndarray.Array, from, to int64) (
 		return nil, nil
 	}
 	if err := w.move(ctx, from, to); err != nil {
-		w.failed, w.from, w.to, w.raw, w.items = true, 0, 0, nil, nil
+		w.failed, w.from, w.to, w.raw = true, 0, 0, nil
 		return nil, ctx.Err()
 	}
 	return w, nil
@@ -106,7 +112,7 @@ func (w *window) move(ctx context.Context, from, to int64) error {
 	if err := w.a.ReadBytes(ctx, w.raw[kept:], ndarray.Span(start, end)); err != nil {
 		return err
 	}
-	w.from, w.to, w.items = from, end, nil
+	w.from, w.to = from, end
 	w.size = w.most
 	return nil
 }
@@ -114,18 +120,6 @@ func (w *window) move(ctx context.Context, from, to int64) error {
 // bytes returns the stored rows from to to-1, which are in the window.
 func (w *window) bytes(from, to int64) []byte {
 	return w.raw[(from-w.from)*w.width : (to-w.from)*w.width]
-}
-
-// array returns the rows of the window as an array.
-func (w *window) array(ctx context.Context) (*ndarray.Array, error) {
-	if w.items != nil {
-		return w.items, nil
-	}
-	shape := w.a.Shape()
-	shape[0] = w.to - w.from
-	var err error
-	w.items, err = ndarray.CreateBytes(ctx, "", shape, w.a.DType().String(), w.raw, &ndarray.CreateOptions{Level: codec.NoCompression})
-	return w.items, err
 }
 
 // blockStart returns the last row, up to row, with which a block of an array begins.
@@ -144,24 +138,34 @@ func blockEnd(a *ndarray.Array, row, stop int64) int64 {
 	return min(start, stop)
 }
 
-// span returns the array that a loop reads stored rows of an array of the column from, and turns their numbers into
-// those of its rows.
-func (c *Column) span(ctx context.Context, a *ndarray.Array, from, to *int64) (*ndarray.Array, error) {
-	w, err := c.window(ctx, a, *from, *to)
-	if w == nil || err != nil {
-		return a, err
-	}
-	*from, *to = *from-w.from, *to-w.from
-	return w.array(ctx)
-}
-
 // readSpan reads stored rows of an array of the column.
 func readSpan[T any](ctx context.Context, c *Column, a *ndarray.Array, from, to int64) ([]T, error) {
-	a, err := c.span(ctx, a, &from, &to)
+	w, err := c.window(ctx, a, from, to)
 	if err != nil {
 		return nil, err
 	}
-	return ndarray.Read[T](ctx, a, ndarray.Span(from, to))
+	if w == nil {
+		return ndarray.Read[T](ctx, a, ndarray.Span(from, to))
+	}
+	b := w.bytes(from, to)
+	n := len(b) / a.DType().Size
+	if err := a.Frame().CheckAlloc(int64(n) * int64(reflect.TypeFor[T]().Size())); err != nil {
+		return nil, err
+	}
+	values := make([]T, n)
+	return values, ndarray.DecodeItems(ctx, a, values, engine.Stored{Bytes: b})
+}
+
+// readSpanInto reads stored rows of the array of the column, with one item each.
+func readSpanInto[T any](ctx context.Context, c *Column, dst []T, from, to int64) error {
+	w, err := c.window(ctx, c.array, from, to)
+	if err != nil {
+		return err
+	}
+	if w == nil {
+		return ndarray.ReadInto(ctx, c.array, dst, ndarray.Span(from, to))
+	}
+	return ndarray.DecodeItems(ctx, c.array, dst, engine.Stored{Bytes: w.bytes(from, to)})
 }
 
 // spanBytes returns the items of stored rows of an array of the column, width bytes for each row. They are valid until

@@ -9,7 +9,6 @@ import (
 
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
 	"github.com/goblosc/blosc2/internal/errs"
-	"github.com/goblosc/blosc2/ndarray"
 )
 
 // Op is a comparison.
@@ -120,11 +119,7 @@ func readOrdered[T cmp.Ordered](ctx context.Context, c *Column, values []T, star
 		values = make([]T, stop-start)
 	}
 	values = values[:stop-start]
-	a, err := c.span(ctx, c.array, &from, &to)
-	if err != nil {
-		return nil, err
-	}
-	return values, ndarray.ReadInto(ctx, a, values, ndarray.Span(from, to))
+	return values, readSpanInto(ctx, c, values, from, to)
 }
 
 // matches reports whether x compares with v.
