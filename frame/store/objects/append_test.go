@@ -446,10 +446,11 @@ func TestAppendSecond(t *testing.T) {
 // TestReplaced replaces the file of an array by an array of another kind, or with other elements.
 func TestReplaced(t *testing.T) {
 	ctx := t.Context()
+	const none = Kind(9) // a frame that is no array
 	for _, c := range []struct {
 		from, to Kind
 		item     any
-	}{{Objects, Batches, "a"}, {Batches, Objects, "a"}, {Batches, Lists, "a"}, {Lists, Lists, []any{"a"}}} {
+	}{{Objects, Batches, "a"}, {Batches, Objects, "a"}, {Batches, Lists, "a"}, {Lists, Lists, []any{"a"}}, {Objects, none, "a"}} {
 		name := filepath.Join(t.TempDir(), "a.b2b")
 		create := func(kind Kind, element string) *Array {
 			o := &CreateOptions{Frame: &frame.CreateOptions{Overwrite: true}}
@@ -471,7 +472,15 @@ func TestReplaced(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		create(c.to, "int64").Close()
+		if c.to != none {
+			create(c.to, "int64").Close()
+		} else {
+			plain, err := frame.Create(ctx, name, &frame.CreateOptions{Overwrite: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain.Close()
+		}
 		for range 2 {
 			if _, err := r.Refresh(ctx); !errors.Is(err, frame.ErrChanged) {
 				t.Errorf("%v: Refresh: %v, want ErrChanged", c, err)

@@ -72,7 +72,7 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 			return nil, faults.Formatf("not an array of objects: no metalayer batcharray or vlarray")
 		}
 	}
-	o.kind, o.element = o.form()
+	o.kind, o.element, _ = o.form()
 	var m batchMeta
 	if err := frames.UnmarshalMeta(f, b, &m); err != nil {
 		return nil, fmt.Errorf("metalayer %s: %w", layer, err)
@@ -94,23 +94,29 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 	return o, nil
 }
 
-// form returns the kind of the array that the frame has now, and the kind of the elements of lists.
-func (o *Array) form() (Kind, string) {
-	if _, ok := frames.MetaLayer(o.f, "listarray"); ok {
+// form returns the kind of the array that the frame has now, and the kind of the elements of lists. ok is false if it is
+// no array, or if its items are now in batches or no longer.
+func (o *Array) form() (kind Kind, element string, ok bool) {
+	layer := "vlarray"
+	if o.batched {
+		layer, kind = "batcharray", Batches
+	}
+	_, ok = frames.MetaLayer(o.f, layer)
+	if _, batched := frames.MetaLayer(o.f, "batcharray"); batched != o.batched {
+		ok = false
+	}
+	if _, lists := frames.MetaLayer(o.f, "listarray"); lists {
+		kind = Lists
 		if m, err := o.listMeta(); err == nil {
-			return Lists, m.Item.Kind
+			element = m.Item.Kind
 		}
-		return Lists, ""
 	}
-	if _, ok := frames.MetaLayer(o.f, "batcharray"); ok {
-		return Batches, ""
-	}
-	return Objects, ""
+	return kind, element, ok
 }
 
 // same returns ErrChanged if the frame now has an array of another kind, or lists of other elements.
 func (o *Array) same() error {
-	if kind, element := o.form(); kind != o.kind || element != o.element {
+	if kind, element, ok := o.form(); !ok || kind != o.kind || element != o.element {
 		return fmt.Errorf("another array has taken its place: %w", frame.ErrChanged)
 	}
 	return nil
