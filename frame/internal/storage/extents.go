@@ -86,6 +86,10 @@ func (f *FreeList) find(off int64) (g, i int) {
 
 // replace replaces extents i to k-1 of a group. It splits a group that becomes too large, and removes an empty one.
 func (f *FreeList) replace(g, i, k int, by ...Extent) {
+	most := f.groups[g].most
+	if slices.ContainsFunc(f.groups[g].list[i:k], func(x Extent) bool { return x.Len() == most }) {
+		most = -1 // perhaps of these alone
+	}
 	list := slices.Replace(f.groups[g].list, i, k, by...)
 	n := len(list)
 	if n == 0 {
@@ -95,8 +99,16 @@ func (f *FreeList) replace(g, i, k int, by ...Extent) {
 	if n > maxGroup {
 		n /= 2
 		f.groups = slices.Insert(f.groups, g+1, newFreeGroup(slices.Clone(list[n:])))
+		most = -1
 	}
-	f.groups[g] = newFreeGroup(list[:n])
+	if most < 0 {
+		f.groups[g] = newFreeGroup(list[:n])
+		return
+	}
+	for _, x := range by {
+		most = max(most, x.Len())
+	}
+	f.groups[g] = freeGroup{list, most}
 }
 
 func newFreeGroup(list []Extent) freeGroup {
