@@ -29,6 +29,9 @@ input is held in memory. If PATH has a lock file, append waits until no other pr
 
 // Run runs the verb.
 func (v *appendCmd) Run(e *env) error {
+	if err := holdInput(e, v.In, v.Path); err != nil {
+		return err
+	}
 	f, err := openEdit(e, v.Path)
 	if err != nil {
 		return err
@@ -199,6 +202,11 @@ func (v *setCmd) Run(e *env) error {
 	sel, err := parseSelection(v.Sel)
 	if err != nil {
 		return err
+	}
+	if v.Value == nil {
+		if err := holdInput(e, v.In, v.Path); err != nil {
+			return err
+		}
 	}
 	a, err := editArray(e, v.Path)
 	if err != nil {

@@ -80,6 +80,26 @@ func TestAppend(t *testing.T) {
 	}
 }
 
+// lockedReader is items of an array that are read under its lock.
+type lockedReader struct {
+	a *ndarray.Array
+	n int64
+	r io.Reader
+}
+
+func (l *lockedReader) Read(p []byte) (int, error) {
+	if l.r == nil {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		defer cancel()
+		b := make([]byte, 4*l.n)
+		if err := l.a.ReadBytes(ctx, b, ndarray.Span(0, l.n)); err != nil {
+			return 0, err
+		}
+		l.r = bytes.NewReader(b)
+	}
+	return l.r.Read(p)
+}
+
 // TestLockFile runs verbs on an array with a lock file while another handle edits it, as another process would.
 func TestLockFile(t *testing.T) {
 	locks := false
@@ -130,6 +150,13 @@ func TestLockFile(t *testing.T) {
 				t.Errorf("after all edits: %v, %v", got, err)
 			}
 			must(t, npyFile([]int64{0}, false, ""), "append", path)
+			for _, args := range [][]string{{"append", "-raw", path}, {"set", "-raw", path, ":4"}} {
+				if code := run(t.Context(), args, &lockedReader{a: a, n: 4}, io.Discard, io.Discard); code != 0 {
+					t.Errorf("%q: standard input that waits for the lock: exit status %d", args, code)
+				}
+			}
+			must(t, "", "resize", path, "9")
+			must(t, numbers(2)[:8], "set", "-raw", path, ":2")
 			if got := must(t, "", "slice", path, "2:"); got != numbers(3)+numbers(4) {
 				t.Error("slice prints other items")
 			}

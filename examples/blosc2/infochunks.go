@@ -41,12 +41,15 @@ func printChunks(e *env, s *source) error {
 			row[5] = c.Codec.String()
 		}
 		rows = append(rows, row)
-		if len(rows) > chunkRows {
+		if len(rows) >= chunkRows+headings {
 			return flush()
 		}
 		return nil
 	}
 	if err := eachChunk(e, s, add); err != nil {
+		if len(rows) > headings { // the rows before the fault
+			flush()
+		}
 		return err
 	}
 	return flush()

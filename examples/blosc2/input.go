@@ -76,6 +76,22 @@ func openShown(e *env, name string, raw bool, o progressOption) (*input, error) 
 	return in, err
 }
 
+// holdInput reads standard input into memory if it is the input of a verb that waits for a lock file of path. The process
+// that writes to the pipe may read path, and hold the lock until all is written.
+func holdInput(e *env, in, path string) error {
+	if _, locking := shared(path); !locking || in != "" {
+		return nil
+	}
+	if c, ok := e.in.(*interruptible); ok && c.terminal() {
+		return nil // openInput refuses it
+	}
+	b, err := e.stdin()
+	if err == nil {
+		e.in = bytes.NewReader(b)
+	}
+	return err
+}
+
 // newInput returns the input in a stream.
 func newInput(r io.Reader, name string, raw bool) (*input, error) {
 	b := bufio.NewReaderSize(r, 1<<16)
