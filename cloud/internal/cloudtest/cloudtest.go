@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,14 +135,14 @@ func TestOpen(t *testing.T, store *Store) {
 
 // TestWriteFaults writes an object and objects of an array, and the store refuses them or does not answer.
 func TestWriteFaults(t *testing.T, store *Store) {
-	var answer func(w http.ResponseWriter, r *http.Request) // to a request that writes
+	var answer atomic.Pointer[http.HandlerFunc] // to a request that writes
 	listener := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodGet || r.Method == http.MethodHead {
 			http.NotFound(w, r)
 			return
 		}
 		io.Copy(io.Discard, r.Body)
-		answer(w, r)
+		(*answer.Load())(w, r)
 	}))
 	defer listener.Close()
 	host := strings.TrimPrefix(listener.URL, "http://")
@@ -159,7 +160,7 @@ func TestWriteFaults(t *testing.T, store *Store) {
 		name      string
 		overwrite bool
 		timeout   time.Duration
-		answer    func(w http.ResponseWriter, r *http.Request)
+		answer    http.HandlerFunc
 		want      error // nil is any error
 	}{
 		{"exists", false, time.Minute, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(store.Exists(w.Header())) }, fs.ErrExist},
@@ -167,7 +168,7 @@ func TestWriteFaults(t *testing.T, store *Store) {
 		{"no answer", true, 100 * time.Millisecond, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, context.DeadlineExceeded},
 		{"connection lost", false, 100 * time.Millisecond, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, nil},
 	} {
-		answer = c.answer
+		answer.Store(&c.answer)
 		for name, write := range map[string]func(ctx context.Context) error{
 			"Save": func(ctx context.Context) error { return save(ctx, "dir/a", a, c.overwrite) },
 			"Put":  func(ctx context.Context) error { return b.Objects("dir").Put(ctx, "a", []byte("data"), c.overwrite) },

@@ -143,6 +143,9 @@ func TestRetries(t *testing.T) {
 	if !maps.Equal(files(t, path), first) {
 		t.Error("the second run changed the array")
 	}
+	mustRun(t, func(s beam.Scope) {
+		b2beam.Write(s, out, b2beam.Read(s, []b2beam.File{f}, nil), &ndarray.CreateOptions{Chunks: []int64{4, 6}, Sparse: true})
+	})
 	for name, o := range map[string]ndarray.CreateOptions{
 		"chunks":     {Chunks: []int64{8, 6}},
 		"blocks":     {Chunks: []int64{4, 6}, Blocks: []int64{2, 6}},

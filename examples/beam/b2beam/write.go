@@ -158,7 +158,7 @@ func (fn *writeFn) openRegions(ctx context.Context, name string, t Tile) (*ndarr
 		return nil, exists // unfinished, with another layout, or no array
 	}
 	defer finished.close()
-	create.Objects = nil
+	create.Objects, create.Sparse = nil, false // both are how it is stored
 	if want, err := ndarray.Zeros(ctx, "", t.Of, t.DType, &create); err != nil {
 		return nil, err
 	} else if same, err := sameLayout(a, want); err != nil {
