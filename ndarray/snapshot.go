@@ -43,8 +43,8 @@ func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 }
 
 // Hold returns arrays and views that show those of rs in one state until release is called: the newest state of each
-// array. Several arrays with Locking are returned as they are: to hold the lock of one while waiting for that of another
-// can wait forever.
+// array. Several arrays with Locking are returned as they are: to hold the lock of one while waiting for that of
+// another can wait forever.
 //
 // It is for package lazy, whose expressions read an array several times. Its last parameter has an internal type: other
 // packages cannot call it.

@@ -265,8 +265,8 @@ func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
 	return make([]byte, size), nil
 }
 
-// DecodeItems converts stored items of r, as ReadBytes returns them, to values. dst has one value for each. Errors are those of
-// Read.
+// DecodeItems converts stored items of r, as ReadBytes returns them, to values. dst has one value for each. Errors are
+// those of Read.
 //
 // It is for package table, which holds decoded blocks. Its last parameter has an internal type: other packages cannot
 // call it.

@@ -76,8 +76,8 @@ func openShown(e *env, name string, raw bool, o progressOption) (*input, error) 
 	return in, err
 }
 
-// holdInput reads standard input into memory if it is the input of a verb that waits for a lock file of path. The process
-// that writes to the pipe may read path, and hold the lock until all is written.
+// holdInput reads standard input into memory if it is the input of a verb that waits for a lock file of path. The
+// process that writes to the pipe may read path, and hold the lock until all is written.
 func holdInput(e *env, in, path string) error {
 	if _, locking := shared(path); !locking || in != "" {
 		return nil

@@ -94,8 +94,8 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 	return o, nil
 }
 
-// form returns the kind of the array that the frame has now, and the kind of the elements of lists. ok is false if it is
-// no array, or if its items are now in batches or no longer.
+// form returns the kind of the array that the frame has now, and the kind of the elements of lists. ok is false if it
+// is no array, or if its items are now in batches or no longer.
 func (o *Array) form() (kind Kind, element string, ok bool) {
 	layer := "vlarray"
 	if o.batched {
