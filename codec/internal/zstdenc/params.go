@@ -24,6 +24,7 @@ type params struct {
 	target   uint16 // the optimal parse takes matches of this length without trying others
 	passes   uint8  // most passes of the optimal parse; at least 2 for blocks with few sequences
 	thorough bool   // skip no positions
+	patient  bool   // longer matches, too, wait for the second position
 	split    bool   // blocks end where the statistics of the bytes change
 	sample   bool   // hash 4 bytes if a sample of the input has many such matches that are worth it
 	retryLog uint8  // logarithm of the compression ratio from which a block is searched again; 0 = never
@@ -63,13 +64,13 @@ var levels = [9][4]params{
 	same(params{strategy: doubleMatch, minMatch: 4, retryLog: 5}),
 	same(params{strategy: greedyMatch, searchLog: 3, minMatch: 5, maxStep: 512, sample: true, retryLog: 5}),
 	same(params{strategy: lazyMatch, searchLog: 3, minMatch: 5, maxStep: 512, sample: true, retryLog: 5}),
-	same(params{strategy: lazyMatch, searchLog: 4, minMatch: 5, maxStep: 512, sample: true, split: true}),
-	same(params{strategy: lazyMatch, searchLog: 4, minMatch: 4, maxStep: 8, split: true}),
+	same(params{strategy: lazyMatch, searchLog: 4, minMatch: 5, maxStep: 512, sample: true, patient: true, split: true}),
+	same(params{strategy: lazyMatch, searchLog: 4, minMatch: 4, maxStep: 8, patient: true, split: true}),
 	{
 		small,
 		small,
 		small,
-		{strategy: lazyMatch, searchLog: 4, minMatch: 4, maxStep: 8, split: true},
+		{strategy: lazyMatch, searchLog: 4, minMatch: 4, maxStep: 8, patient: true, split: true},
 	},
 	same(best),
 }
