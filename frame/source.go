@@ -99,7 +99,7 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 		return source{}, corrupt("chunk file number %d", e)
 	}
 	src := source{at: from, off: off, size: chunk.MaxBytes}
-	if s.chunkSize > 0 {
+	if s.chunkSize > 0 && !s.vlBlocks { // each block of variable size adds its position and size
 		src.size = min(src.size, int64(s.chunkSize)+chunk.MaxOverhead)
 	}
 	src.likely = min(max(s.cbytes, 0)/max(1, s.storedChunks()), src.size)

@@ -95,7 +95,7 @@ func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
 		return source{}, err
 	}
 	guess := fi.Size()
-	if s.chunkSize > 0 {
+	if s.chunkSize > 0 && !s.vlBlocks {
 		guess = min(guess, int64(s.chunkSize)+chunk.MaxOverhead)
 	}
 	return source{at: f, size: fi.Size(), guess: guess, close: f}, nil

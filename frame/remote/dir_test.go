@@ -134,6 +134,48 @@ func TestDir(t *testing.T) {
 	}
 }
 
+// TestDirBlocks reads chunks with blocks of variable size, which are larger as stored than their content.
+func TestDirBlocks(t *testing.T) {
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "f")
+	blocks := make([][]byte, 300)
+	for i := range blocks {
+		blocks[i] = []byte{byte(i)}
+	}
+	f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error {
+		for range 3 {
+			if err := b.AppendBlocks(ctx, blocks); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &frame.CreateOptions{Sparse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	server := httptest.NewServer(http.FileServer(http.Dir(name)))
+	defer server.Close()
+	dir, err := remote.OpenDir(ctx, server.URL+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dir.Close()
+	f, err = frame.OpenSource(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i := range 3 {
+		if b, err := f.ReadChunk(ctx, nil, i); err != nil || len(b) != len(blocks) {
+			t.Errorf("chunk %d: %d bytes, %v", i, len(b), err)
+		}
+		if b, err := f.ReadBlock(ctx, nil, i, 299); err != nil || string(b) != string(blocks[299]) {
+			t.Errorf("chunk %d: block %v, %v", i, b, err)
+		}
+	}
+}
+
 // TestDirPasses counts what passes over all chunks of a directory take.
 func TestDirPasses(t *testing.T) {
 	c := table[0]
