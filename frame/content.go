@@ -260,9 +260,13 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 	last := s.blocks.Load()
 	r := last.reader(i)
 	far := s.vlBlocks && storage.Ranges(s.src) != nil
-	if r != nil {
-		// The chunk of the call before.
-	} else if r = new(coder.Reader); s.index.at(i) < 0 {
+	kept := r != nil // from the call before
+	if !kept {
+		r = new(coder.Reader)
+	}
+	switch {
+	case kept:
+	case s.index.at(i) < 0:
 		c, err := f.specialChunk(s, i)
 		if err == nil {
 			err = w.Open(r, c)
@@ -270,7 +274,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		if err != nil {
 			return dst, -1, err
 		}
-	} else if far {
+	case far:
 		c, err := f.rawNext(ctx, nil, s, i)
 		if err != nil {
 			return dst, -1, err
@@ -278,7 +282,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		if err := w.Open(r, c); err != nil {
 			return dst, -1, f.chunkError(s, i, err)
 		}
-	} else {
+	default:
 		from := storage.Bind(ctx, s.src)
 		if k >= 0 && s.blockSize > 0 {
 			if pass := f.newPass(ctx, s, visitBlock(i, k)); pass != nil {

@@ -19,7 +19,7 @@ import (
 // other axes must have the same lengths. The items must have the same dtype, except for the byte order. The new array
 // has the byte order of the first array. Concat takes the partition and compression that o leaves out from the first
 // array, as CreateOptions describes, but no metalayers or attributes. It reads one state of an array that occurs
-// several times.
+// several times, unless several arrays have Locking.
 //
 // If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
 // copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of

@@ -29,6 +29,7 @@ import (
 	_ "gocloud.dev/blob/s3blob" // opens s3:// URLs
 
 	"github.com/goblosc/blosc2/cloud"
+	"github.com/goblosc/blosc2/cloud/internal/contentrange"
 	"github.com/goblosc/blosc2/frame/remote"
 )
 
@@ -82,15 +83,9 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 			a.Version = strings.Trim(tag, `"`)
 		}
 	}
-	from, to := off, min(off+n, a.Size)
-	if off < 0 {
-		from, to = max(a.Size-n, 0), a.Size
-	}
-	want, got := fmt.Sprintf("bytes %d-%d/%d", from, to-1, a.Size), aws.ToString(out.ContentRange)
-	whole := got == "" && from == 0 && (off == 0 || to == a.Size)
-	if n != 0 && got != want && !whole { // of no bytes it asks for one
+	if err := contentrange.Check(aws.ToString(out.ContentRange), off, n, a.Size); err != nil {
 		r.Close()
-		return nil, fmt.Errorf("Content-Range is %.100q, want %q: %w", got, want, errors.ErrUnsupported)
+		return nil, err
 	}
 	return a, nil
 }

@@ -143,9 +143,8 @@ func blocksWithin(chunks []int64, temp *ndarray.CreateOptions, itemSize int) []i
 }
 
 // Write writes r, or a selection of it, as a .npy file in C order. See ndarray.ToWriter for its memory, its limits
-// and Locking.
-// It checks the selection before it writes; an error of reading may come after the first bytes. The error wraps ErrType
-// of package ndarray if .npy files cannot hold the items, or is an error of reading or of w.
+// and Locking. It checks the selection before it writes; an error of reading may come after the first bytes. The error
+// wraps ErrType of package ndarray if .npy files cannot hold the items, or is an error of reading or of w.
 func Write(ctx context.Context, w io.Writer, r ndarray.Reader, sel ...ndarray.Index) error {
 	// The shape of a view stays the same if the array is edited between the header and the items.
 	v, err := ndarray.Slice(r, sel...)

@@ -9,7 +9,7 @@ const (
 	fastMatch    strategy = iota // one table of hashes, the first match found
 	doubleMatch                  // two tables, for long and short matches
 	greedyMatch                  // rows of positions with the same hash
-	lazyMatch                    // also tries the next positions
+	lazyMatch                    // also tries the next position, and perhaps the one after it
 	optimalParse                 // a tree of all positions, and the cheapest path through a block
 )
 
@@ -24,9 +24,9 @@ type params struct {
 	target   uint16 // the optimal parse takes matches of this length without trying others
 	passes   uint8  // most passes of the optimal parse; at least 2 for blocks with few sequences
 	thorough bool   // skip no positions
-	patient  bool   // longer matches, too, wait for the second position
+	patient  bool   // lazyMatch tries the second position for matches of all lengths
 	split    bool   // blocks end where the statistics of the bytes change
-	sample   bool   // hash 4 bytes if a sample of the input has many such matches that are worth it
+	sample   bool   // a sample of the input decides whether to hash 4 bytes instead of minMatch
 	retryLog uint8  // logarithm of the compression ratio from which a block is searched again; 0 = never
 }
 

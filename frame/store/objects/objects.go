@@ -97,13 +97,11 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 // form returns the kind of the array that the frame has now, and the kind of the elements of lists. ok is false if it
 // is no array, or if its items are now in batches or no longer.
 func (o *Array) form() (kind Kind, element string, ok bool) {
-	layer := "vlarray"
-	if o.batched {
-		layer, kind = "batcharray", Batches
-	}
-	_, ok = frames.MetaLayer(o.f, layer)
-	if _, batched := frames.MetaLayer(o.f, "batcharray"); batched != o.batched {
-		ok = false
+	_, batched := frames.MetaLayer(o.f, "batcharray")
+	_, single := frames.MetaLayer(o.f, "vlarray")
+	ok = batched == o.batched && (batched || single)
+	if batched {
+		kind = Batches
 	}
 	if _, lists := frames.MetaLayer(o.f, "listarray"); lists {
 		kind = Lists

@@ -9,11 +9,11 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// Decoded bytes that a loop over rows holds, if they are of several blocks: of an array, and of all columns together.
+// The largest number of decoded bytes that a loop over rows holds, if they are of several blocks.
 const (
-	mostColumn = 8 << 20
-	mostAhead  = 64 << 20
-	textAhead  = 256 << 10 // of the texts of some rows of a column, whose end is not known
+	mostColumn = 8 << 20   // of an array
+	mostAhead  = 64 << 20  // of all columns together
+	textAhead  = 256 << 10 // of texts, if the loop ends before the last row: where its texts end is not known
 )
 
 // A window holds the items of some stored rows of an array in a loop over rows, up to the end of a block. A later
@@ -58,7 +58,7 @@ func (c *Column) ahead(start, stop, most int64) *Column {
 		text := newWindow(c.text, c.text.Shape()[0], most)
 		text.size = 0 // the end of the texts is not known yet
 		if end < c.rows.Stored {
-			text.most = min(most, textAhead) // and the loop may end before that of the array
+			text.most = min(most, textAhead)
 		}
 		loop.windows = append(loop.windows, text)
 		end++

@@ -68,12 +68,13 @@ func (c *Column) valuesFrame() *frame.Frame {
 	return c.array.Frame()
 }
 
-// inWindows calls read for the rows from start to stop-1, up to first at a time, and later up to most. If limit is not
-// nil, it returns the row before which a window ends that may end at to. If read or limit returns ErrTooLarge, because
-// these rows take too much memory together, it gets fewer of them again. After another error of a window of more than
-// rows.Window rows, windows have so many: the rows before a fault are read.
+// inWindows calls read for the rows from start to stop-1, some at a time: up to first at first, then more and more, up
+// to most. If limit is not nil, it returns the row before which a window ends that may end at to. If read or limit
+// returns ErrTooLarge, because these rows take too much memory together, it gets fewer of them again. If read returns
+// another error for more than rows.Window rows, they are read again in windows of rows.Window rows, so that the caller
+// gets the rows before the fault.
 func inWindows(start, stop, first, most int64, limit func(from, to int64) (int64, error), read func(from, to int64) error) error {
-	grow := int64(4)
+	grow := int64(4) // less after a window that was too large
 	for n := first; start < stop; {
 		to := min(start+n, stop)
 		var err error
@@ -109,10 +110,10 @@ type textEnds struct {
 // has reports whether the ends are those of a stored row, among others.
 func (e *textEnds) has(row int64) bool { return row >= e.from && row-e.from < int64(len(e.ends))-1 }
 
-// inWindows is the function inWindows for rows of the column. A window of a utf8 column has at most textBytes of
-// text, or one row. read gets the column for this loop: see ahead. size is the number of bytes of a value that read
-// holds, and nulls is set if it also reads the nulls. Windows have up to most rows, or end with blocks and have
-// more.
+// inWindows is the function inWindows for rows of the column. A window of a utf8 column has at most textBytes of text,
+// or one row. read gets the column for this loop: see ahead. size is the number of bytes of a value that read holds,
+// and nulls is set if it also reads the nulls. A window has up to most rows, and may have more if it ends where a block
+// ends.
 func (c *Column) inWindows(ctx context.Context, start, stop, most, size int64, nulls bool, read func(c *Column, from, to int64) error) error {
 	if start >= stop {
 		return nil

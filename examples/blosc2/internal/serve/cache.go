@@ -114,8 +114,11 @@ func (c *cache) setSize(e *entry) (drop []*entry) {
 	if e.size > c.maxSize {
 		return []*entry{c.remove(el)}
 	}
-	for c.size > c.maxSize {
-		drop = append(drop, c.remove(c.recent.Back()))
+	for el := c.recent.Back(); c.size > c.maxSize; {
+		last := el
+		if el = el.Prev(); last.Value.(*entry).size > 0 { // it is open
+			drop = append(drop, c.remove(last))
+		}
 	}
 	return drop
 }
