@@ -15,24 +15,19 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// lockedReader is items of an array that are read under its lock.
-type lockedReader struct {
-	a *ndarray.Array
-	n int64
-	r io.Reader
-}
-
-func (l *lockedReader) Read(p []byte) (int, error) {
-	if l.r == nil {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		b := make([]byte, 4*l.n)
-		if err := l.a.ReadBytes(ctx, b, ndarray.Span(0, l.n)); err != nil {
-			return 0, err
-		}
-		l.r = bytes.NewReader(b)
+// lockedItems returns a stream of the first items of an array, whose lock is held until all are read or the stream is
+// closed.
+func lockedItems(t *testing.T, a *ndarray.Array, n int64) io.ReadCloser {
+	r, w := io.Pipe()
+	go func() { w.CloseWithError(ndarray.ToWriter(t.Context(), w, a, ndarray.Span(0, n))) }()
+	first := make([]byte, 1) // waits until the lock is held
+	if _, err := io.ReadFull(r, first); err != nil {
+		t.Fatal(err)
 	}
-	return l.r.Read(p)
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.MultiReader(bytes.NewReader(first), r), r}
 }
 
 // TestLockFile runs verbs on an array with a lock file while another handle edits it, as another process would.
@@ -86,9 +81,13 @@ func TestLockFile(t *testing.T) {
 			}
 			must(t, npyFile([]int64{0}, false, ""), "append", path)
 			for _, args := range [][]string{{"append", "-raw", path}, {"set", "-raw", path, ":4"}} {
-				if code := run(t.Context(), args, &lockedReader{a: a, n: 4}, io.Discard, io.Discard); code != 0 {
-					t.Errorf("%q: standard input that waits for the lock: exit status %d", args, code)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				in := lockedItems(t, a, 4)
+				if code := run(ctx, args, in, io.Discard, io.Discard); code != 0 {
+					t.Errorf("%q: standard input from a process that holds the lock: exit status %d", args, code)
 				}
+				cancel()
+				in.Close()
 			}
 			must(t, "", "resize", path, "9")
 			must(t, numbers(2)[:8], "set", "-raw", path, ":2")
