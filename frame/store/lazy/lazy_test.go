@@ -174,6 +174,9 @@ func TestErrors(t *testing.T) {
 		"":                   ndarray.ErrParam,
 		"a +":                ndarray.ErrParam,
 		"a b":                ndarray.ErrParam,
+		"a.":                 ndarray.ErrParam,
+		"np.":                ndarray.ErrParam,
+		"a ...":              ndarray.ErrParam,
 		"(a":                 ndarray.ErrParam,
 		"a)":                 ndarray.ErrParam,
 		"1.2.3 + a":          ndarray.ErrParam,
@@ -215,6 +218,39 @@ func TestErrors(t *testing.T) {
 		}
 		if !errors.Is(err, want) {
 			t.Errorf("%.40q: %v, want %v", text, err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"a @ b":      "the operator @, at byte 2",
+		" {}":        "a set or dictionary, at byte 1",
+		"a + {1, 2}": "a set or dictionary, at byte 4",
+		"a, b":       "a tuple, at byte 1",
+		"a + α":      "the letter α, at byte 4",
+		"aé + 1":     "the letter é, at byte 1",
+		"a.T + 1":    `the attribute "T", at byte 2`,
+		"(a) . T + ": `the attribute "T", at byte 6`,
+		"np.pi * a":  `the attribute "pi", at byte 3`,
+		"np.fft.x()": `the attribute "fft", at byte 3`,
+		"a + foo(b)": "the function foo, at byte 4",
+		"a.foo()":    "the function foo, at byte 2",
+		"(a)(b)":     "a call of a result, at byte 3",
+		"sin(*a)":    "a star before an argument, at byte 4",
+		"sin(**a)":   "a star before an argument, at byte 4",
+		"(a := b)":   "the operator :=, at byte 3",
+		"a + ...":    "an ellipsis, at byte 4",
+		"a # text":   "a comment, at byte 2",
+		"await a":    "the operator await, at byte 0",
+		"a + F'x'":   "a string with the prefix F, at byte 4",
+		"'a' 'b'":    "a string of several parts, at byte 4",
+		"'''a'''":    "a string of several parts, at byte 2",
+		`a + '\n'`:   "a string with a backslash, at byte 4",
+	} {
+		x, err := Parse(text)
+		if err == nil {
+			_, err = x.Eval(ctx, "", operands, nil)
+		}
+		if !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 	x, err := Parse("a * 2.5")

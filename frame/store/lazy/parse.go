@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -64,6 +66,9 @@ func Parse(expression string) (*Expression, error) {
 		return nil, err
 	}
 	if p.space(); p.at < len(p.text) {
+		if p.text[p.at] == ',' {
+			return nil, p.fault(errors.ErrUnsupported, "a tuple")
+		}
 		return nil, p.unexpected()
 	}
 	return &Expression{expression, root}, nil
@@ -104,6 +109,9 @@ var levels = [...][]string{
 	{"<=", ">=", "==", "!=", "<", ">"}, {"|"}, {"^"}, {"&"}, {"<<", ">>"}, {"+", "-"}, {"//", "*", "/", "%"},
 }
 
+// keywords are operators of Python that this package does not have.
+var keywords = []string{"and", "or", "not", "if", "is", "in", "lambda", "for", "await", "yield"}
+
 // fault returns an error at the current place.
 func (p *parser) fault(err error, format string, args ...any) error {
 	return fmt.Errorf("lazy: %s, at byte %d of the expression: %w", fmt.Sprintf(format, args...), p.at, err)
@@ -115,13 +123,18 @@ func (p *parser) unexpected() error {
 		return p.fault(ndarray.ErrParam, "the expression ends early")
 	}
 	rest := p.text[p.at:]
-	for _, word := range []string{"and", "or", "not", "if", "is", "in", "lambda", "for"} {
-		if word == p.word() {
-			return p.fault(errors.ErrUnsupported, "the operator %s", word)
+	if word := p.word(); slices.Contains(keywords, word) {
+		return p.fault(errors.ErrUnsupported, "the operator %s", word)
+	}
+	for _, c := range [...]struct{ token, what string }{
+		{"[", "a selection"}, {"(", "a call of a result"}, {"@", "the operator @"}, {":=", "the operator :="}, {"#", "a comment"},
+	} {
+		if strings.HasPrefix(rest, c.token) {
+			return p.fault(errors.ErrUnsupported, "%s", c.what)
 		}
 	}
-	if strings.HasPrefix(rest, "[") {
-		return p.fault(errors.ErrUnsupported, "a selection")
+	if r, _ := utf8.DecodeRuneInString(rest); r > unicode.MaxASCII && unicode.IsLetter(r) {
+		return p.fault(errors.ErrUnsupported, "the letter %c", r)
 	}
 	return p.fault(ndarray.ErrParam, "unexpected %.10q", rest)
 }
@@ -141,6 +154,11 @@ func (p *parser) take(token string) bool {
 	}
 	p.at += len(token)
 	return true
+}
+
+// quote reports whether a string begins at the current place.
+func (p *parser) quote() bool {
+	return p.at < len(p.text) && (p.text[p.at] == '\'' || p.text[p.at] == '"')
 }
 
 // word returns the identifier at the current place, or "".
@@ -239,18 +257,22 @@ func (p *parser) unary(depth int) (*node, error) {
 func (p *parser) postfix(depth int) (*node, error) {
 	x, err := p.atom(depth)
 	for err == nil {
-		at := p.at
 		if !p.take(".") {
 			return x, nil
 		}
-		method := p.word()
+		p.space()
+		start, method := p.at, p.word()
+		if method == "" {
+			return nil, p.unexpected()
+		}
 		p.at += len(method)
-		if method == "" || !p.take("(") {
+		if !p.take("(") {
+			p.at = start
 			return nil, p.fault(errors.ErrUnsupported, "the attribute %q", method)
 		}
 		n := node{kind: call, name: method, args: []*node{x}}
 		if err = p.arguments(&n, depth); err == nil {
-			x, err = p.node(at, n)
+			x, err = p.node(start, n)
 		}
 	}
 	return nil, err
@@ -265,21 +287,32 @@ func (p *parser) atom(depth int) (*node, error) {
 		return nil, p.unexpected()
 	case p.take("("), p.take("["):
 		return p.list(at, depth)
+	case p.text[p.at] == '{':
+		return nil, p.fault(errors.ErrUnsupported, "a set or dictionary")
+	case strings.HasPrefix(p.text[p.at:], "..."):
+		return nil, p.fault(errors.ErrUnsupported, "an ellipsis")
 	case p.text[p.at] == '.' || p.text[p.at] >= '0' && p.text[p.at] <= '9':
 		return p.number()
-	case p.text[p.at] == '\'' || p.text[p.at] == '"':
+	case p.quote():
 		end := strings.IndexByte(p.text[p.at+1:], p.text[p.at])
 		if end < 0 {
 			return nil, p.fault(ndarray.ErrParam, "a string without an end")
 		}
 		s := p.text[p.at+1 : p.at+1+end]
+		if strings.Contains(s, "\\") {
+			return nil, p.fault(errors.ErrUnsupported, "a string with a backslash")
+		}
 		p.at += end + 2
+		if p.space(); p.quote() {
+			return nil, p.fault(errors.ErrUnsupported, "a string of several parts")
+		}
 		return p.node(at, node{kind: text, name: s})
 	}
 	word := p.word()
-	switch word {
-	case "", "and", "or", "not", "if", "is", "in", "lambda", "for":
+	if word == "" || slices.Contains(keywords, word) {
 		return nil, p.unexpected()
+	}
+	switch word {
 	case "True", "False":
 		p.at += len(word)
 		n := node{kind: truth}
@@ -292,13 +325,23 @@ func (p *parser) atom(depth int) (*node, error) {
 		return p.node(at, node{kind: none})
 	}
 	p.at += len(word)
-	if word == "np" || word == "numpy" || word == "blosc2" {
-		if p.take(".") {
-			word = p.word()
-			p.at += len(word)
+	if p.quote() && slices.Contains([]string{"r", "b", "u", "f", "br", "rb", "fr", "rf"}, strings.ToLower(word)) {
+		p.at = at
+		return nil, p.fault(errors.ErrUnsupported, "a string with the prefix %s", word)
+	}
+	start, module := at, word == "np" || word == "numpy" || word == "blosc2"
+	if module = module && p.take("."); module {
+		p.space()
+		if start, word = p.at, p.word(); word == "" {
+			return nil, p.unexpected()
 		}
+		p.at += len(word)
 	}
 	if !p.take("(") {
+		if _, ok := dtypeNames[word]; module && !ok {
+			p.at = start
+			return nil, p.fault(errors.ErrUnsupported, "the attribute %q", word)
+		}
 		return p.node(at, node{kind: name, name: word})
 	}
 	n := node{kind: call, name: word}
@@ -306,6 +349,14 @@ func (p *parser) atom(depth int) (*node, error) {
 		return nil, err
 	}
 	return p.node(at, n)
+}
+
+// star returns an error if an element or argument begins with a star, which Python replaces by several.
+func (p *parser) star() error {
+	if p.space(); p.at < len(p.text) && p.text[p.at] == '*' {
+		return p.fault(errors.ErrUnsupported, "a star before an argument")
+	}
+	return nil
 }
 
 // list parses the text after an opening parenthesis or bracket: an expression, or a tuple or list.
@@ -316,6 +367,9 @@ func (p *parser) list(at, depth int) (*node, error) {
 	}
 	n := node{kind: tuple}
 	for !p.take(end) {
+		if err := p.star(); err != nil {
+			return nil, err
+		}
 		x, err := p.binary(0, depth+1)
 		if err != nil {
 			return nil, err
@@ -338,7 +392,9 @@ func (p *parser) list(at, depth int) (*node, error) {
 // arguments parses the arguments of a call up to the closing parenthesis.
 func (p *parser) arguments(n *node, depth int) error {
 	for !p.take(")") {
-		p.space()
+		if err := p.star(); err != nil {
+			return err
+		}
 		start, key := p.at, p.word()
 		p.at += len(key)
 		if key == "" || !p.take("=") || p.take("=") {
