@@ -79,6 +79,8 @@ func (b *builtin) CheckEncoder(meta uint8) error {
 		return fmt.Errorf("codec: %s: encoding: %w", b.name, errs.ErrUnsupported)
 	case b.id == NDLZ && !isCell(meta):
 		return fmt.Errorf("codec: %s: CodecMeta (Meta in codec.Params) is %d; set it to 4 or 8: %w", b.name, meta, errs.ErrUnsupported)
+	case b.id == ZFPPrec && (meta < 1 || meta > 64): // 0 would lose nearly everything
+		return fmt.Errorf("codec: %s: CodecMeta (Meta in codec.Params) is %d; set it to the bits of an item, 1 to 64: %w", b.name, meta, errs.ErrUnsupported)
 	case b.id == ZFPRate && meta == 0: // the default would lose everything
 		return fmt.Errorf("codec: %s: CodecMeta (Meta in codec.Params) is 0; set it to the size in percent: %w", b.name, errs.ErrUnsupported)
 	}

@@ -24,7 +24,7 @@ const (
 	Zstd    ID = 0x100 + 5
 	NDLZ    ID = 0x100 + 32 // parameter: edge of a cell, 4 or 8
 	ZFPAcc  ID = 0x100 + 33 // lossy, for floats: the absolute error is at most 10 to the power of int8(parameter)
-	ZFPPrec ID = 0x100 + 34 // lossy, for floats: keeps as many bits of an item as the parameter says
+	ZFPPrec ID = 0x100 + 34 // lossy, for floats: keeps as many bits of an item as the parameter says, 1 to 64
 	ZFPRate ID = 0x100 + 35 // lossy, for floats: stores the percentage of a block that the parameter says, at least 1
 )
 

@@ -55,8 +55,8 @@
 //	          cells, 4 or 8. Blocks of other dimensions are stored.
 //	zfp       The streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It is lossy. zfp_acc
 //	          bounds the absolute error by 10 to the power of the parameter, an int8. zfp_prec keeps the parameter's
-//	          number of bits of each item. zfp_rate makes streams of the parameter's percentage of a block. It does
-//	          not preserve infinities and NaNs.
+//	          number of bits of each item, 1 to 64. zfp_rate makes streams of the parameter's percentage of a block.
+//	          It does not preserve infinities and NaNs.
 //
 // The decoders for Zstd and zlib streams rely on the output having a known size: the output is also their window.
 //

@@ -376,6 +376,7 @@ func TestCreateCodec(t *testing.T) {
 		{CreateOptions{Codec: codec.Snappy}, errors.ErrUnsupported, "snappy: encoding"},
 		{CreateOptions{Codec: codec.NDLZ}, errors.ErrUnsupported, "CodecMeta (Meta in codec.Params) is 0; set it to 4 or 8"},
 		{CreateOptions{Codec: codec.NDLZ, CodecMeta: 5}, errors.ErrUnsupported, "CodecMeta (Meta in codec.Params) is 5; set it to 4 or 8"},
+		{CreateOptions{Codec: codec.ZFPPrec}, errors.ErrUnsupported, "CodecMeta (Meta in codec.Params) is 0; set it to the bits of an item, 1 to 64"},
 		{CreateOptions{Filters: []chunk.Filter{chunk.Shuffle, chunk.Filter(200)}}, errors.ErrUnsupported, "filter with number 200: unsupported; add it to UserFilters"},
 	} {
 		dir := t.TempDir()

@@ -97,7 +97,7 @@ func zfpCase(rng *rand.Rand, id codec.ID) *codecCase {
 	case id == codec.ZFPAcc && rng.IntN(4) > 0:
 		c.meta = uint8(3 - rng.IntN(16))
 	case id == codec.ZFPPrec:
-		c.meta %= 60
+		c.meta = 1 + c.meta%64
 	case id == codec.ZFPRate:
 		c.meta = 1 + c.meta%110
 	}

@@ -303,7 +303,7 @@ func TestCreateCodecs(t *testing.T) {
 func TestLossy(t *testing.T) {
 	data, dir := numbers(1024), t.TempDir()
 	out := filepath.Join(dir, "out")
-	const zfp, trunc, mean, bits = "-codec=zfp_acc", "-filters=trunc_prec:12", "-filters=ndmean:4", "-filters=int_trunc:5"
+	const zfp, trunc, mean, bits = "-codec=zfp_acc -codec-meta=-2", "-filters=trunc_prec:12", "-filters=ndmean:4", "-filters=int_trunc:5"
 	for _, c := range []struct{ dtype, option, fault string }{
 		{"<i4", zfp, "-codec zfp_acc is for items of dtype <f4 and <f8, not of <i4"},
 		{">f4", zfp, "not of >f4"},
@@ -344,7 +344,7 @@ func TestLossy(t *testing.T) {
 	must(t, data, "create", "-chunksize", "1024", "-dtype", "<f4", trunc, out+"2")
 }
 
-// TestCodecMeta expects that codecs are refused without the parameter that they need, as they would store zeros.
+// TestCodecMeta expects that codecs are refused without the parameter that they need, as they would lose the items.
 func TestCodecMeta(t *testing.T) {
 	a, out := filepath.Join(t.TempDir(), "a.b2nd"), filepath.Join(t.TempDir(), "out")
 	must(t, numbers(256), "create", "-dtype", "<f4", "-shape", "16,16", "-filters", "", a)
@@ -360,7 +360,8 @@ func TestCodecMeta(t *testing.T) {
 		}
 		must(t, "", "copy", "-overwrite", "-codec", codec, "-codec-meta", "64", a, out)
 	}
-	must(t, "", "copy", "-overwrite", "-codec", "zfp_acc", a, out)
+	fails(t, 2, "-codec zfp_acc needs -codec-meta, the decimal exponent", "", "copy", "-overwrite", "-codec", "zfp_acc", a, out)
+	must(t, "", "copy", "-overwrite", "-codec", "zfp_acc", "-codec-meta", "0", a, out)
 	for _, args := range [][]string{{}, {"-codec-meta", "5"}} {
 		fails(t, 2, "-codec ndlz needs -codec-meta, 4 or 8", "", append([]string{"copy", "-codec", "ndlz", a, out}, args...)...)
 	}

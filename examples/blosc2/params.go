@@ -198,6 +198,9 @@ func (p *params) check() error {
 	if codec.ID(p.Codec) == codec.NDLZ && (p.CodecMeta == nil || *p.CodecMeta != 4 && *p.CodecMeta != 8) {
 		return usagef("-codec ndlz needs -codec-meta, 4 or 8")
 	}
+	if codec.ID(p.Codec) == codec.ZFPAcc && p.CodecMeta == nil {
+		return usagef("-codec zfp_acc needs -codec-meta, the decimal exponent of the largest error")
+	}
 	if most := mostCodecMeta(codec.ID(p.Codec)); most > 0 && (p.CodecMeta == nil || *p.CodecMeta < 1 || *p.CodecMeta > most) {
 		return usagef("-codec %v needs -codec-meta, 1 to %d", codec.ID(p.Codec), most)
 	}
