@@ -40,6 +40,9 @@ func Cast(to, from meta.DType) (numbers.Loop, error) {
 	if text && from.Kind == to.Kind && from.Size > 0 {
 		return numbers.NewLoop(func(dst, src []byte) { convertText(dst, src, to, from) }), nil
 	}
+	if f := castTime(to, from); f != nil {
+		return numbers.NewLoop(f), nil
+	}
 	return numbers.Loop{}, fmt.Errorf("ndarray: %w: cannot convert items of %v to %v", errs.ErrType, from, to)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // NaT is the item of NumPy's "not a time", also as a time.Duration. The zero time.Time represents it.
@@ -42,6 +43,101 @@ func timeUnitOf(d meta.DType) (u timeUnit, ok bool) {
 		}
 	}
 	return u, false
+}
+
+// castTime returns a function that converts dates, or timedeltas, to another unit, rounded down as in NumPy. A number
+// that does not fit becomes NaT. It returns nil if there is no such conversion, or if the units differ too much.
+func castTime(to, from meta.DType) func(dst, src []byte) {
+	t, okTo := timeUnitOf(to)
+	f, okFrom := timeUnitOf(from)
+	if !okTo || !okFrom || to.Kind != from.Kind {
+		return nil
+	}
+	var item func(x int64) (int64, bool)
+	day := timeUnit{count: 1, seconds: 86400}
+	switch {
+	case (t.months > 0) == (f.months > 0):
+		item = scale(&t, &f)
+	case from.Kind == 'm': // the length of a month varies
+	case f.months > 0:
+		if ofDays := scale(&t, &day); ofDays != nil {
+			item = func(x int64) (int64, bool) {
+				x, ok := f.days(x)
+				if !ok {
+					return 0, false
+				}
+				return ofDays(x)
+			}
+		}
+	default:
+		if days := scale(&day, &f); days != nil {
+			item = func(x int64) (int64, bool) {
+				x, ok := days(x)
+				if !ok {
+					return 0, false
+				}
+				x, _, ok = mulDiv(monthsBefore(x), 1, 0, t.months*t.count)
+				return x, ok
+			}
+		}
+	}
+	if item == nil {
+		return nil
+	}
+	return func(dst, src []byte) {
+		for ; len(dst) > 0; dst, src = dst[8:], src[8:] {
+			x := int64(numbers.Load64(src, from.Order == '>'))
+			if y, ok := item(x); ok && x != NaT {
+				x = y
+			} else {
+				x = NaT
+			}
+			numbers.Store64(dst, uint64(x), to.Order == '>')
+		}
+	}
+}
+
+// scale returns a function that converts numbers of a unit to another, rounded down. ok is false if the result does not
+// fit in 64 bits. Both units have months, or none has. It returns nil if the ratio of the units does not fit.
+func scale(to, from *timeUnit) func(x int64) (y int64, ok bool) {
+	num, div, ok := unitRatio(to, from)
+	if !ok {
+		return nil
+	}
+	if div > 1 {
+		return func(x int64) (int64, bool) {
+			x, _, ok := mulDiv(x, num, 0, div)
+			return x, ok
+		}
+	}
+	most := int64(math.MaxInt64 / num)
+	return func(x int64) (int64, bool) { return x * int64(num), -most <= x && x <= most }
+}
+
+// unitRatio returns the length of one unit in another, as the fraction num/div. It returns false if a number does not
+// fit. Both units have months, or none has.
+func unitRatio(to, from *timeUnit) (num, div uint64, ok bool) {
+	nums := [...]uint64{max(from.months, from.seconds, 1), from.count, max(to.parts, 1)}
+	divs := [...]uint64{max(to.months, to.seconds, 1), to.count, max(from.parts, 1)}
+	for i := range nums {
+		for k := range divs {
+			a, b := nums[i], divs[k]
+			for b > 0 {
+				a, b = b, a%b
+			}
+			nums[i], divs[k] = nums[i]/a, divs[k]/a
+		}
+	}
+	num, div = 1, 1
+	for i := range nums {
+		var high [2]uint64
+		high[0], num = bits.Mul64(num, nums[i])
+		high[1], div = bits.Mul64(div, divs[i])
+		if high != [2]uint64{} {
+			return 0, 0, false
+		}
+	}
+	return num, div, true
 }
 
 // time returns the time of a date, in UTC, without parts of a nanosecond. ok is false if package time cannot represent
@@ -185,6 +281,25 @@ func floorDiv(x, n int64) (quo, rem int64) {
 
 // The calendar is the Gregorian one for all times, as in NumPy and package time. Its cycle of 400 years has 146097
 // days. Here a year begins in March, so that the leap day is its last day.
+
+// days returns the day of a date with a unit of months, counted from 1970-01-01. It returns false if it does not fit in
+// 64 bits.
+func (u *timeUnit) days(x int64) (int64, bool) {
+	x, _, ok := mulDiv(x, u.months*u.count, 0, 1)
+	if !ok {
+		return 0, false
+	}
+	cycle, month := floorDiv(x, 4800)
+	x, _, ok = mulDiv(cycle, 146097, uint64(daysBefore(1970+month/12, month%12)), 1)
+	return x, ok
+}
+
+// monthsBefore returns the number of months from 1970-01 to that of a day.
+func monthsBefore(day int64) int64 {
+	cycle, day := floorDiv(day, 146097) // no sum overflows
+	year, month := monthOf(day)
+	return 4800*cycle + 12*(year-1970) + month
+}
 
 // daysBefore returns the number of days from 1970-01-01 to the first of a month. January is 0.
 func daysBefore(year, month int64) int64 {

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -9,18 +10,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/golden"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // unitOf returns the unit of a dtype.
 func unitOf(t testing.TB, dtype string) timeUnit {
 	t.Helper()
-	d, err := meta.ParseDType(dtype)
-	if err != nil {
-		t.Fatal(err)
-	}
-	u, ok := timeUnitOf(d)
+	u, ok := timeUnitOf(dtypeOf(t, dtype))
 	if !ok {
 		t.Fatalf("%s has no unit", dtype)
 	}
@@ -225,4 +224,60 @@ func checkExact(t *testing.T, u *timeUnit, nanos string, x, sec int64, nsec uint
 	if got, ok := u.ofTime(at); ok != (want.IsInt64() && want.Int64() != NaT) || ok && got != want.Int64() {
 		t.Fatalf("%s: %v is %d, %v, want %v", u.dtype, at, got, ok, want)
 	}
+}
+
+// TestUnits converts dates and timedeltas to other units, as NumPy does, in all byte orders.
+func TestUnits(t *testing.T) {
+	for _, test := range []struct {
+		from, to string
+		x, want  int64
+	}{
+		{"M8[D]", "M8[s]", 19782, 1709164800}, {"M8[D]", "M8[ns]", -1, -86400e9}, {"M8[W]", "M8[D]", -3, -21}, {"m8[60s]", "m8[m]", -7, -7},
+		{"M8[s]", "M8[D]", -1, -1}, {"M8[s]", "M8[D]", 86399, 0}, {"M8[s]", "M8[D]", -86401, -2}, {"m8[as]", "m8[s]", 1e18, 1},
+		{"m8[3s]", "m8[2m]", 79, 1}, {"m8[3s]", "m8[2m]", -41, -2}, {"m8[h]", "m8[7ms]", 7, 3600e3}, {"m8[h]", "m8[7ms]", -7, -3600e3},
+		{"M8[Y]", "M8[M]", -3, -36}, {"M8[M]", "M8[Y]", -1, -1}, {"M8[M]", "M8[Y]", 23, 1}, {"M8[M]", "M8[Y]", 24, 2},
+		{"m8[Y]", "m8[M]", -2, -24}, {"m8[M]", "m8[Y]", -1, -1}, {"m8[7M]", "m8[2Y]", -5, -2}, {"m8[7M]", "m8[2Y]", 7, 2},
+		{"M8[M]", "M8[D]", 373, 11354}, {"M8[M]", "M8[D]", -1, -31}, {"M8[5M]", "M8[h]", -7, -25560}, {"M8[400Y]", "M8[D]", 1e13, 146097e13},
+		{"M8[Y]", "M8[W]", 1, 52}, {"M8[Y]", "M8[W]", -1, -53}, {"M8[Y]", "M8[D]", 1 << 40, 401588375707976},
+		{"M8[D]", "M8[Y]", -1, -1}, {"M8[D]", "M8[Y]", 365, 1}, {"M8[D]", "M8[Y]", 364, 0}, {"M8[s]", "M8[M]", -1, -1},
+		{"M8[s]", "M8[M]", 951782400, 361}, {"M8[s]", "M8[M]", -2203891200, -838}, {"M8[h]", "M8[7M]", -1, -1}, {"M8[h]", "M8[7M]", 123456, 24},
+		{"M8[h]", "M8[s]", NaT, NaT}, {"m8[ns]", "m8[D]", NaT, NaT}, {"m8[h]", "m8[7ms]", NaT, NaT}, {"M8[M]", "M8[D]", NaT, NaT}, {"M8[D]", "M8[Y]", NaT, NaT},
+		// These numbers do not fit, and wrap in NumPy.
+		{"m8[s]", "m8[ms]", math.MaxInt64/1000 + 1, NaT}, {"m8[s]", "m8[ms]", math.MaxInt64 / 1000, math.MaxInt64 / 1000 * 1000},
+		{"m8[s]", "m8[ms]", -math.MaxInt64/1000 - 1, NaT}, {"M8[D]", "M8[ns]", 1 << 62, NaT}, {"m8[7h]", "m8[2s]", 1 << 60, NaT},
+		{"M8[Y]", "M8[M]", 1 << 60, NaT}, {"M8[Y]", "M8[D]", 1 << 60, NaT}, {"M8[M]", "M8[D]", 1 << 59, NaT}, {"M8[M]", "M8[s]", 1 << 50, NaT},
+		{"M8[W]", "M8[M]", -1 << 62, NaT}, {"M8[D]", "M8[M]", -math.MaxInt64, -303032819133198655},
+	} {
+		for orders := range 4 {
+			to, from := dtypeOf(t, "<>"[orders&1:][:1]+test.to), dtypeOf(t, "<>"[orders>>1:][:1]+test.from)
+			f, err := Cast(to, from)
+			if err != nil {
+				t.Errorf("%v to %v: %v", from, to, err)
+				continue
+			}
+			src, dst := make([]byte, 16), make([]byte, 16)
+			numbers.Store64(src[8:], uint64(test.x), from.Order == '>')
+			f.Run(dst, src)
+			if got := int64(numbers.Load64(dst[8:], to.Order == '>')); got != test.want {
+				t.Errorf("%d of %v to %v: %d, want %d", test.x, from, to, got, test.want)
+			}
+		}
+	}
+	for _, pair := range [][2]string{
+		{"<m8[M]", "<m8[D]"}, {"<m8[D]", "<m8[Y]"}, {"<M8", "<M8[s]"}, {"<m8[s]", "<M8[s]"}, {"<m8[2147483647W]", "<m8[as]"}, {"<M8[M]", "<M8[as]"}, {"<M8[as]", "<M8[M]"},
+	} {
+		if _, err := Cast(dtypeOf(t, pair[1]), dtypeOf(t, pair[0])); !errors.Is(err, errs.ErrType) {
+			t.Errorf("%s to %s: %v", pair[0], pair[1], err)
+		}
+	}
+}
+
+// dtypeOf parses a dtype.
+func dtypeOf(t testing.TB, s string) meta.DType {
+	t.Helper()
+	d, err := meta.ParseDType(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
