@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,6 +144,27 @@ func TestArrayErrors(t *testing.T) {
 	}
 	if _, err := Array(ctx, days, checked(t)); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("days: %v", err)
+	}
+	for dtype, advised := range map[string]bool{"<M8[D]": true, ">M8[3M]": true, "<m8[W]": true, "<m8[2ns]": true, "<M8": false, "<m8[Y]": false} {
+		times, err := ndarray.Zeros(ctx, "", []int64{2}, dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = Array(ctx, times, checked(t))
+		if !errors.Is(err, errors.ErrUnsupported) || strings.Contains(err.Error(), "ndarray.AsType") != advised {
+			t.Errorf("%s: %v", dtype, err)
+		}
+		seconds, err := ndarray.AsType(times, dtype[1:3]+"[s]")
+		if (err == nil) != advised {
+			t.Errorf("%s to seconds: %v", dtype, err)
+		}
+		if advised {
+			a, err := Array(ctx, seconds, checked(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			a.Release()
+		}
 	}
 	if _, err := Tensor(ctx, days, checked(t)); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("a tensor of days: %v", err)

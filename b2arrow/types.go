@@ -160,6 +160,8 @@ func typeOfDType(d meta.DType) (arrow.DataType, error) {
 	case 'M', 'm':
 		unit, err := timeUnit(d.Unit)
 		switch {
+		case d.Unit == "", d.Kind == 'm' && (d.Unit == "Y" || d.Unit == "M"): // AsType has no such conversion
+			return nil, unsupported("items of dtype %s", d)
 		case err != nil || d.Count != 1:
 			return nil, unsupported("items of dtype %s: convert them to a unit of s, ms, us or ns with ndarray.AsType", d)
 		case d.Kind == 'M':

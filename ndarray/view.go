@@ -399,11 +399,11 @@ func findField(fields []meta.Field, path string) (f *meta.Field, rest string, ok
 // take its low bits. (For uint32, NumPy itself produces other numbers at the end of an array.)
 //
 // AsType converts between all types of bools and numbers. It truncates or pads text of the same kind. It converts dates
-// and timedeltas to integers, which count their units, and back. It converts dates to dates of another unit, such as
-// "<M8[s]", by the calendar, and timedeltas likewise, rounded down to a whole unit; but those of years or months only
-// to years and months, where NumPy takes an average length. A number of units that does not fit in 64 bits becomes NaT,
-// where NumPy's wraps. AsType changes the byte order of any dtype. For other conversions it returns ErrType. Writes to
-// the view return ErrReadOnly, because a conversion has no exact inverse.
+// and timedeltas to integers, which count their units, and back. It also converts dates to another unit, such as
+// "<M8[s]", by the calendar, and timedeltas by their length, rounded down. Between timedeltas of years or months and
+// those of other units there is no conversion (NumPy takes an average length). A number of units that does not fit in
+// 64 bits becomes NaT (NumPy wraps it). AsType changes the byte order of any dtype. For other conversions it returns
+// ErrType. Writes to the view return ErrReadOnly, because a conversion has no exact inverse.
 func AsType(r Reader, dtype string) (*View, error) {
 	to, err := meta.ParseDType(dtype)
 	if err != nil {
