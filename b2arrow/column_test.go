@@ -121,7 +121,7 @@ func TestNested(t *testing.T) {
 		{"name": "any", "kind": "object"}, {"name": "raw", "kind": "vlbytes"}`, []bool{true, false, true, true})
 	write(b, "_cols/trip/start", []int64{4}, []int32{1, 2, 3, 4})
 	write(b, "_cols/a%2Eb", []int64{4}, []int8{7, 8, 9, 10})
-	b.Items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36, "more": 1}, nil, nil}, []any{map[string]any{"age": 1, "when": []any{5, nil, ndarray.NaT}}})
+	b.Items("_cols/who", []any{map[string]any{"name": "Ada", "age": 36, "more": 1}, nil, nil}, []any{map[string]any{"age": 1, "when": []any{5, nil, int64(ndarray.NaT)}}})
 	b.Items("_cols/tags", []any{[]any{"x"}}, []any{nil, nil, []any{}})
 	b.Items("_cols/deep", []any{[]any{[]any{1, 2.5}, nil}}, []any{nil, []any{}, meta.Tuple{[]any{}}})
 	b.Items("_cols/any", []any{map[string]any{"k": 1}, 1, nil}, []any{meta.Tuple{"a", 2}})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -122,6 +123,34 @@ func TestHoleInChunk(t *testing.T) {
 				t.Errorf("the hole counts, or the error names another limit: %v", err)
 			}
 			must(t, f.Close())
+		}
+	}
+}
+
+// TestCheckAllocInt expects that memory whose size is no int is refused on systems of 32 bits, also for a new frame.
+func TestCheckAllocInt(t *testing.T) {
+	f, err := Create(t.Context(), "", nil)
+	must(t, err)
+	defer f.Close()
+	if err := f.CheckAlloc(math.MaxInt + int64(min(math.MaxInt64-math.MaxInt, 1))); errors.Is(err, ErrTooLarge) != (math.MaxInt < math.MaxInt64) {
+		t.Error(err)
+	}
+}
+
+// TestCapacity grows frames in memory, whose bytes are copied each time.
+func TestCapacity(t *testing.T) {
+	const large = 1 << 29
+	for _, test := range []struct {
+		length, n int
+		estimate  int64
+		want      int
+	}{
+		{100, 101, 0, 200}, {100, 300, 0, 300}, {100, 300, 1000, 1000}, {large - 1, large, 0, 2*large - 2}, {100, 300, 2 * large, 300},
+		{large, large + 1, 0, large / 8 * 9}, {large, large + 1, 2 * large, large / 8 * 9}, {large, 2*large - 1, 0, 2*large - 1},
+		{math.MaxInt - 1, math.MaxInt, 0, math.MaxInt},
+	} {
+		if got := capacity(test.length, test.n, test.estimate); got != test.want {
+			t.Errorf("%+v: %d", test, got)
 		}
 	}
 }

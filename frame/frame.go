@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -417,8 +418,12 @@ func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 //
 // The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
 // zeros, such as holes in a file, do not count as stored. A Frame that was created, not opened, has no limit, unless it
-// has chunks that were copied from a frame with one.
+// has chunks that were copied from a frame with one. On systems with addresses of 32 bits, it also refuses what they
+// cannot address.
 func (f *Frame) CheckAlloc(n int64) error {
+	if n > math.MaxInt || runtime.GOARCH == "wasm" && n > math.MaxUint32 {
+		return fmt.Errorf("%d bytes, which this system cannot address: %w", n, ErrTooLarge)
+	}
 	limit := f.allocLimit(n)
 	switch {
 	case n <= limit:

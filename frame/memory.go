@@ -90,18 +90,24 @@ func (m *Memory) WriteAt(p []byte, off int64) (int, error) {
 	return copy(m.b[off:], p), nil
 }
 
-// grow increases the capacity to n bytes, or if that is more to an estimate or to twice the length. Smaller steps would
-// copy the frame many times.
+// grow increases the capacity to at least n bytes.
 func (m *Memory) grow(n int, estimate int64) {
-	const most = 1 << 29
-	if estimate > int64(n) && estimate <= most {
-		n = int(estimate)
-	} else if len(m.b) < most {
-		n = max(n, 2*len(m.b))
-	}
-	b := make([]byte, len(m.b), n)
+	b := make([]byte, len(m.b), capacity(len(m.b), n, estimate))
 	copy(b, m.b)
 	m.b = b
+}
+
+// capacity returns the capacity for a frame of length bytes that must have n: an estimate if that is enough, or twice
+// the length, and for large frames 9/8 of it. Smaller steps would copy the frame many times.
+func capacity(length, n int, estimate int64) int {
+	const most = 1 << 29
+	switch {
+	case estimate > int64(n) && estimate <= most:
+		return int(estimate)
+	case length < most:
+		return max(n, 2*length)
+	}
+	return max(n, length+min(length/8, math.MaxInt-length))
 }
 
 // reserve grows the capacity to an estimate if it is less than n bytes.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -431,6 +432,32 @@ func TestFillBeyondLimit(t *testing.T) {
 	must(t, b.Commit())
 	if x, err := Item[uint8](ctx, a, 0, 199); x != 3 || err != nil {
 		t.Errorf("item %d, error %v", x, err)
+	}
+}
+
+// TestManyPoints selects more points than the memory of a system of 32 bits can list.
+func TestManyPoints(t *testing.T) {
+	if math.MaxInt == math.MaxInt64 {
+		t.Skip("such a list fits here")
+	}
+	const n = 16500 // 272 million items
+	a, err := Zeros(t.Context(), "", []int64{n, n}, "|u1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, columns := Coords(make([]int64, n), n, 1), Coords(make([]int64, n), 1, n)
+	if _, err := Read[uint8](t.Context(), a, rows, columns); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("reading: %v", err)
+	}
+	if err := Fill(t.Context(), a, uint8(1), rows, columns); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("filling: %v", err)
+	}
+	large, err := Zeros(t.Context(), "", []int64{600e6, 2}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Reduce(t.Context(), large, OpSum, &ReduceOptions{Axes: []int{1}}); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("600 million sums: %v", err)
 	}
 }
 

@@ -2,7 +2,10 @@ package selection
 
 import (
 	"context"
+	"fmt"
+	"math"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
@@ -69,6 +72,9 @@ func NewListPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection
 	p.Lists = make([]pointList, s.ListAxes.Lists)
 	for i := range p.Lists {
 		l := &p.Lists[i]
+		if s.ListAxes.Points[i] > math.MaxInt/16 { // the bytes of a listed
+			return nil, fmt.Errorf("ndarray: selection of %d points: %w", s.ListAxes.Points[i], errs.ErrTooLarge)
+		}
 		l.Points = make([]listed, s.ListAxes.Points[i])
 		if last := s.ListAxes.last[i]; last >= 0 {
 			l.stride = stride[last]
