@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -80,22 +81,22 @@ func (o *Array) append(ctx context.Context, items []any) error {
 
 // appendBatches appends batches, records their lengths, and commits.
 func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]byte) error {
-	lengths, err := o.batchLengths(ctx) // another process may have appended since
+	next, err := o.stored(ctx)
 	if err != nil {
 		return err
 	}
-	next := &batches{}
 	if next.perBlock, err = o.itemsPerBlock(); err != nil { // another Array may have chosen it since
 		return err
 	}
 	perBlock := int(min(next.perBlock, int64(len(added[0]))))
 	if perBlock == 0 {
 		perBlock = blockLength(o.f.Info().Params.Level, added[0])
-		if len(lengths) == 0 && setBlockLength(o.f, b, perBlock) == nil {
+		if len(next.ends) == 0 && setBlockLength(o.f, b, perBlock) == nil {
 			next.perBlock = int64(perBlock)
 		}
 	}
-	for _, items := range added {
+	lengths := make([]int64, len(added))
+	for i, items := range added {
 		var blocks [][]byte
 		for part := range slices.Chunk(items, perBlock) {
 			blocks = append(blocks, joinItems(part))
@@ -103,16 +104,12 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 		if err := b.AppendBlocks(ctx, blocks); err != nil {
 			return err
 		}
-		lengths = append(lengths, int64(len(items)))
+		lengths[i] = int64(len(items))
 	}
-	content, err := meta.Marshal(map[string]any{"batch_lengths": lengths})
-	if err != nil {
+	if err := next.add(lengths); err != nil {
 		return err
 	}
-	if next.ends, err = endsOf(lengths); err != nil {
-		return err
-	}
-	if err := b.SetVLMeta(lengthsLayer, content); err != nil {
+	if err := b.SetVLMeta(lengthsLayer, next.content()); err != nil {
 		return err
 	}
 	if err := b.Commit(); err != nil {
@@ -120,6 +117,52 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 	}
 	o.batches.Store(next)
 	return nil
+}
+
+// stored returns a copy of the batches that the frame has now, with their encoded lengths: another Array or process may
+// have appended since. It decodes the metalayer only if that has changed.
+func (o *Array) stored(ctx context.Context) (*batches, error) {
+	content, _, err := frames.VLMeta(o.f, lengthsLayer)
+	if err != nil {
+		return nil, err
+	}
+	known := *o.batches.Load()
+	if len(known.ends) == o.f.NumChunks() && known.encoded != nil && bytes.Equal(content, known.content()) {
+		return &known, nil
+	}
+	lengths, err := o.batchLengths(ctx)
+	if err != nil {
+		return nil, err
+	}
+	next := &batches{}
+	return next, next.add(lengths)
+}
+
+// add appends batches with these lengths.
+func (b *batches) add(lengths []int64) error {
+	if len(lengths) == 0 {
+		return nil
+	}
+	content, err := meta.Marshal(lengths)
+	if err != nil {
+		return err
+	}
+	_, items, err := frames.ArrayHeader(content)
+	if err != nil {
+		return err
+	}
+	b.encoded = append(b.encoded, items...)
+	b.ends, err = appendEnds(b.ends, lengths)
+	return err
+}
+
+// content returns the metalayer with the lengths of the batches, all of which are encoded.
+func (b *batches) content() []byte {
+	const key = "batch_lengths"
+	content := make([]byte, 0, len(key)+7+len(b.encoded))
+	content = append(content, 0x81, 0xa0|byte(len(key)))
+	content = appendArrayHeader(append(content, key...), len(b.ends))
+	return append(content, b.encoded...)
 }
 
 // blockLength returns the number of items of a block if the array does not say it: as python-blosc2 does, as many of
@@ -170,17 +213,20 @@ func joinItems(items [][]byte) []byte {
 	for _, item := range items {
 		size += len(item)
 	}
-	b := make([]byte, 0, size)
-	switch n := len(items); {
-	case n < 16:
-		b = append(b, 0x90|byte(n))
-	case n < 1<<16:
-		b = binary.BigEndian.AppendUint16(append(b, 0xdc), uint16(n))
-	default:
-		b = binary.BigEndian.AppendUint32(append(b, 0xdd), uint32(n))
-	}
+	b := appendArrayHeader(make([]byte, 0, size), len(items))
 	for _, item := range items {
 		b = append(b, item...)
 	}
 	return b
+}
+
+// appendArrayHeader appends the beginning of a MessagePack array of n elements.
+func appendArrayHeader(b []byte, n int) []byte {
+	switch {
+	case n < 16:
+		return append(b, 0x90|byte(n))
+	case n < 1<<16:
+		return binary.BigEndian.AppendUint16(append(b, 0xdc), uint16(n))
+	}
+	return binary.BigEndian.AppendUint32(append(b, 0xdd), uint32(n))
 }

@@ -442,3 +442,44 @@ func TestAppendSecond(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 }
+
+// TestAppendToMany appends to an array of many batches. A call appends to the lengths of all of them, and does not
+// decode and encode them again.
+func TestAppendToMany(t *testing.T) {
+	ctx := t.Context()
+	const n = 70_000 // the header of the array of lengths becomes longer
+	o, err := Create(ctx, "", Lists, &CreateOptions{Element: "int64", BatchRows: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Close()
+	if err := o.Append(ctx, slices.Repeat([]any{[]int64{}}, n)...); err != nil {
+		t.Fatal(err)
+	}
+	other, err := New(ctx, o.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	add := func(o *Array) {
+		if err := o.Append(ctx, []int64{1}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	add(o)
+	first := &o.batches.Load().ends[0]
+	add(o)
+	if &o.batches.Load().ends[0] != first {
+		t.Error("the lengths were decoded again")
+	}
+	add(other)
+	add(o) // finds the batch of the other
+	b, err := saved(o.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range []*Array{o, editable(t, frame.NewMemory(b))} {
+		if o.Len() != n+4 || o.Batches() != n+4 {
+			t.Errorf("%d items, %d batches, want %d", o.Len(), o.Batches(), n+4)
+		}
+	}
+}

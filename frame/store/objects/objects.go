@@ -30,10 +30,11 @@ type Array struct {
 	mu      sync.Mutex              // held by Append and Refresh
 }
 
-// batches describes the batches of an array. It does not change.
+// batches describes the batches of an array. It does not change. Only the newest one appends to its slices.
 type batches struct {
 	perBlock int64   // items of each block of a batch but the last; 0 = not known
 	ends     []int64 // number of items up to the end of each batch
+	encoded  []byte  // the lengths in MessagePack, once Append has needed them
 }
 
 // len returns the number of items.
@@ -127,7 +128,7 @@ func (o *Array) readBatches(ctx context.Context, perBlock int64) error {
 		return err
 	}
 	list := &batches{perBlock: perBlock}
-	if list.ends, err = endsOf(lengths); err == nil {
+	if list.ends, err = appendEnds(nil, lengths); err == nil {
 		o.batches.Store(list)
 	}
 	return err
@@ -206,16 +207,18 @@ func (o *Array) batchLengths(ctx context.Context) ([]int64, error) {
 	return m.Lengths, nil
 }
 
-// endsOf returns the number of items up to the end of each batch.
-func endsOf(lengths []int64) ([]int64, error) {
-	ends := make([]int64, len(lengths))
+// appendEnds appends the number of items up to the end of each batch with these lengths.
+func appendEnds(ends, lengths []int64) ([]int64, error) {
 	end := int64(0)
-	for i, length := range lengths {
+	if len(ends) > 0 {
+		end = ends[len(ends)-1]
+	}
+	for _, length := range lengths {
 		if length < 0 || length > math.MaxInt64-end {
-			return nil, faults.Corruptf("batch %d of %d items", i, length)
+			return nil, faults.Corruptf("batch %d of %d items", len(ends), length)
 		}
 		end += length
-		ends[i] = end
+		ends = append(ends, end)
 	}
 	return ends, nil
 }
