@@ -132,7 +132,7 @@ func TestLargeCSV(t *testing.T) {
 	}
 	var out strings.Builder
 	e := &env{ctx: t.Context(), out: bufio.NewWriter(&out)}
-	if err := errors.Join(tableCSV(e, &tablePart{tab, "", tab.Columns(), 0, tab.Rows()}, nil), e.out.Flush()); err != nil {
+	if err := errors.Join(tableCSV(e, &tablePart{tab, "", tab.Columns(), 0, tab.Rows(), false}, nil), e.out.Flush()); err != nil {
 		t.Fatal(err)
 	}
 	records, err := csv.NewReader(strings.NewReader(out.String())).ReadAll()

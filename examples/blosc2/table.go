@@ -78,6 +78,7 @@ func (v *tableCmd) Run(e *env) error {
 	}
 	part, err := v.part(e, t)
 	if err == nil {
+		part.far = st.remote != nil
 		err = v.print(e, part)
 	}
 	if _, writeErr := e.out.Write(nil); err == nil || writeErr != nil {
@@ -163,11 +164,7 @@ func tableCSV(e *env, t *tablePart, p *progress) error {
 	if err := write(); err != nil {
 		return err
 	}
-	for start := t.start; start < t.stop; {
-		values, n, err := readRows(e, columns, start, min(rowWindow, t.stop-start))
-		if err != nil {
-			return err
-		}
+	return t.eachWindow(e, columns, func(values [][]any, n int64) error {
 		p.add(n * int64(len(columns)))
 		for row := range n {
 			for i, info := range infos {
@@ -180,26 +177,8 @@ func tableCSV(e *env, t *tablePart, p *progress) error {
 				return err
 			}
 		}
-		start += n
-	}
-	return nil
-}
-
-// rowWindow is the largest number of rows that are held at a time.
-const rowWindow = 4096
-
-// readRows returns n rows of some columns, starting at start, or fewer if those would take too much memory.
-func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _ int64, err error) {
-	values = make([][]any, len(columns))
-	for i := 0; i < len(columns); i++ {
-		values[i], err = table.Read[any](e.ctx, columns[i], start, start+n)
-		if errors.Is(err, table.ErrTooLarge) && n > 1 {
-			n, i = n/2, -1
-		} else if err != nil {
-			return nil, 0, err
-		}
-	}
-	return values, n, nil
+		return nil
+	})
 }
 
 // Run runs the verb.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/table"
 )
 
@@ -62,6 +63,7 @@ type tablePart struct {
 	path        string // of the command line
 	columns     []table.ColumnInfo
 	start, stop int64
+	far         bool // on a server
 }
 
 // part returns the part of a table that the command line selects.
@@ -133,18 +135,87 @@ func (p *tablePart) values(e *env, c *table.Column) iter.Seq2[any, error] {
 		return table.All[any](e.ctx, c)
 	}
 	return func(yield func(any, error) bool) {
-		for at := p.start; at < p.stop; {
-			values, n, err := readRows(e, []*table.Column{c}, at, min(rowWindow, p.stop-at))
-			if err != nil {
-				yield(nil, err)
-				return
-			}
+		err := p.eachWindow(e, []*table.Column{c}, func(values [][]any, _ int64) error {
 			for _, v := range values[0] {
 				if !yield(v, nil) {
-					return
+					return errStop
 				}
 			}
-			at += n
+			return nil
+		})
+		if err != nil && err != errStop {
+			yield(nil, err)
 		}
 	}
+}
+
+// errStop ends a loop over windows.
+var errStop = errors.New("stop")
+
+const (
+	rowWindow = 4096     // largest number of rows that are held at a time, unless they are far
+	farWindow = 64 << 20 // bytes of values that are held at a time, of rows that are far
+)
+
+// eachWindow calls see with the values of some columns of the part, n rows at a time. Of a table on a server these are
+// more and more rows, because each read of a column takes at least one request.
+func (p *tablePart) eachWindow(e *env, columns []*table.Column, see func(values [][]any, n int64) error) error {
+	most := int64(rowWindow)
+	if p.far {
+		most = max(most, int64(farWindow/p.rowBytes(columns)))
+	}
+	window := int64(rowWindow)
+	for at := p.start; at < p.stop; {
+		values, n, err := readRows(e, columns, at, min(window, p.stop-at))
+		if err != nil && window > rowWindow && e.ctx.Err() == nil {
+			window, most = rowWindow, rowWindow // for the rows before the fault
+			continue
+		}
+		if err == nil {
+			err = see(values, n)
+		}
+		if err != nil {
+			return err
+		}
+		at += n
+		window = min(4*n, most)
+	}
+	return nil
+}
+
+// rowBytes returns about the number of bytes of memory that the values of a row take.
+func (p *tablePart) rowBytes(columns []*table.Column) float64 {
+	const value = 48 // besides the bytes of the frame
+	n := 1.0
+	for _, c := range columns {
+		var frames []*frame.Frame
+		if a := c.Array(); a != nil {
+			frames = append(frames, a.Frame())
+		}
+		if ends, text := c.Text(); text != nil {
+			frames = append(frames, ends.Frame(), text.Frame())
+		}
+		if o := c.Objects(); o != nil {
+			frames = append(frames, o.Frame())
+		}
+		n += value
+		for _, f := range frames {
+			n += 2 * float64(f.Info().NBytes) / float64(max(p.Rows(), 1))
+		}
+	}
+	return n
+}
+
+// readRows returns n rows of some columns, starting at start, or fewer if those would take too much memory.
+func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _ int64, err error) {
+	values = make([][]any, len(columns))
+	for i := 0; i < len(columns); i++ {
+		values[i], err = table.Read[any](e.ctx, columns[i], start, start+n)
+		if errors.Is(err, table.ErrTooLarge) && n > 1 {
+			n, i = n/2, -1
+		} else if err != nil {
+			return nil, 0, err
+		}
+	}
+	return values, n, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -9,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/internal/tabletest"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -144,6 +147,52 @@ func TestURLStore(t *testing.T) {
 	fails(t, 1, "", "", "info", server.URL+"/stores/tree.b2z")
 	for _, path := range []string{"/stores/tree.b2z/img/level0", "/python-blosc2/shape_08.b2nd"} {
 		fails(t, 1, "can only be read", "", "append", server.URL+path, "x")
+	}
+}
+
+// TestURLTable counts the requests for a table: they read many rows of a column together.
+func TestURLTable(t *testing.T) {
+	const rows, columns = 300_000, 3
+	var list []string
+	for i := range columns {
+		list = append(list, fmt.Sprintf(`{"name": "c%d", "kind": "int32"}`, i))
+	}
+	b := tabletest.New(t, strings.Join(list, ", "), tabletest.AllLive(rows))
+	data := make([]int32, rows)
+	x := uint32(1)
+	for i := range columns {
+		for k := range data {
+			x = x*1664525 + 1013904223
+			data[k] = int32(x ^ x>>13)
+		}
+		tabletest.Write(b, fmt.Sprintf("_cols/c%d", i), []int64{rows}, data)
+	}
+	st, err := store.Open(t.Context(), b.Dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	path := filepath.Join(t.TempDir(), "t.b2z")
+	if err := st.Pack(t.Context(), path, nil); err != nil {
+		t.Fatal(err)
+	}
+	var requests atomic.Int64
+	files := http.FileServer(http.Dir(filepath.Dir(path)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		time.Sleep(10 * time.Millisecond)
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	for _, line := range []string{"table -csv PATH", "table -json -rows 1: PATH"} {
+		want := must(t, "", strings.Fields(strings.ReplaceAll(line, "PATH", path))...)
+		requests.Store(0)
+		if must(t, "", strings.Fields(strings.ReplaceAll(line, "PATH", server.URL+"/t.b2z"))...) != want {
+			t.Errorf("%s differs", line)
+		}
+		if n := requests.Load(); n > 12*columns {
+			t.Errorf("%s: %d requests", line, n)
+		}
 	}
 }
 
