@@ -79,7 +79,7 @@ func openShown(e *env, name string, raw bool, o progressOption) (*input, error) 
 // holdInput reads standard input into memory if it is the input of a verb that waits for a lock file of path. The
 // process that writes to the pipe may read path, and hold the lock until all is written.
 func holdInput(e *env, in, path string) error {
-	if _, locking := shared(path); !locking || in != "" {
+	if _, locking := shared(e, path); !locking || in != "" {
 		return nil
 	}
 	if c, ok := e.in.(*interruptible); ok && c.terminal() {

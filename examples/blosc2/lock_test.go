@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -105,6 +106,21 @@ func TestLockFile(t *testing.T) {
 		must(t, "", "vlmeta", name, "set", "x", "1")
 		if _, err := os.Lstat(name + ".b2lock"); (err == nil) != (value == "1") {
 			t.Errorf("BLOSC_LOCKING=%s: %v", value, err)
+		}
+	}
+	dir := t.TempDir()
+	other := filepath.Join(dir, "notes.txt") // no frame
+	if err := os.WriteFile(other, []byte("text"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, other} {
+		for _, args := range [][]string{{"info", path}, {"slice", path, ":"}, {"slice", "-progress", path, ":"}, {"append", path}, {"vlmeta", path, "set", "x", "1"}} {
+			fails(t, 1, "", "", args...)
+			for _, lock := range []string{filepath.Join(dir, ".b2lock"), dir + ".b2lock", other + ".b2lock"} {
+				if _, err := os.Lstat(lock); !errors.Is(err, fs.ErrNotExist) {
+					t.Fatalf("%q left a lock file: %v", args, err)
+				}
+			}
 		}
 	}
 	if err := errors.Join(os.Remove(name+".b2lock"), os.Mkdir(name+".b2lock", 0o777)); err != nil { // of no use

@@ -59,7 +59,7 @@ func openSource(e *env, path string) (*source, error) {
 
 // openFile opens the frame in a file or a directory for reading. If its lock file cannot be used, it reads without it.
 func openFile(e *env, path string) (*frame.Frame, error) {
-	name, locking := shared(path)
+	name, locking := shared(e, path)
 	if locking {
 		if f, err := frame.Open(e.ctx, name, &frame.OpenOptions{Locking: true}); err == nil {
 			return f, nil
@@ -70,14 +70,14 @@ func openFile(e *env, path string) (*frame.Frame, error) {
 
 // editFile opens the frame in a file or a directory for editing.
 func editFile(e *env, path string) (*frame.Frame, error) {
-	name, locking := shared(path)
+	name, locking := shared(e, path)
 	return frame.Edit(e.ctx, name, &frame.OpenOptions{Locking: locking})
 }
 
-// shared reports whether other processes may use a file or a directory under its lock file: there is one, or
-// BLOSC_LOCKING asks for it, as C-Blosc2 understands it. It also returns the name to open, which is that of the target
-// if path is a symbolic link and only the target has a lock file.
-func shared(path string) (name string, locking bool) {
+// shared reports whether other processes may use a file or a directory under its lock file: there is one, or it is a
+// frame and BLOSC_LOCKING asks for it, as C-Blosc2 understands it. It also returns the name to open, which is that of
+// the target if path is a symbolic link and only the target has a lock file.
+func shared(e *env, path string) (name string, locking bool) {
 	plain := paths.Trim(strings.TrimPrefix(path, "file://"))
 	if hasLock(plain) {
 		return path, true
@@ -89,7 +89,11 @@ func shared(path string) (name string, locking bool) {
 	case "", "0":
 		return path, false
 	}
-	return path, true
+	f, err := frame.Open(e.ctx, path, nil) // opening anything else with its lock file would leave a new one
+	if err == nil {
+		f.Close()
+	}
+	return path, !errors.Is(err, frame.ErrFormat)
 }
 
 // hasLock reports whether a file or a directory has a lock file.

@@ -16,7 +16,7 @@ func openTracked(e *env, path string) *source {
 	if e.track == nil {
 		return nil
 	}
-	if _, locking := shared(path); locking {
+	if _, locking := shared(e, path); locking {
 		return nil
 	}
 	f, size, err := openRegular(path)
