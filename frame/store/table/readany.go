@@ -28,36 +28,14 @@ func (c *Column) readAny(ctx context.Context, start, stop int64) ([]any, error) 
 
 // boxed returns the values of rows of a column with an array as any.
 func (c *Column) boxed(ctx context.Context, start, stop int64) ([]any, error) {
-	switch c.info.Kind {
-	case "string", "utf8", "dictionary":
-		return box[string](ctx, c, start, stop)
-	case "bytes":
-		return box[[]byte](ctx, c, start, stop)
-	case "bool":
-		return box[bool](ctx, c, start, stop)
-	case "timestamp":
+	if c.info.Kind == "timestamp" {
 		return c.boxedTimes(ctx, start, stop)
 	}
-	d := c.array.DType()
-	switch d.Kind {
-	case 'b':
-		return box[bool](ctx, c, start, stop)
-	case 'i':
-		return boxSize(ctx, c, d.Size, start, stop, box[int8], box[int16], box[int32], box[int64])
-	case 'u':
-		return boxSize(ctx, c, d.Size, start, stop, box[uint8], box[uint16], box[uint32], box[uint64])
-	case 'f':
-		return boxSize(ctx, c, d.Size, start, stop, nil, box[ndarray.Float16], box[float32], box[float64])
-	case 'c':
-		return boxSize(ctx, c, d.Size/2, start, stop, nil, nil, box[complex64], box[complex128])
-	case 'S', 'U':
-		return box[string](ctx, c, start, stop)
-	case 'M':
-		return box[time.Time](ctx, c, start, stop)
-	case 'm':
-		return box[time.Duration](ctx, c, start, stop)
+	r, err := c.reader()
+	if err != nil {
+		return nil, err
 	}
-	return nil, faults.Unsupportedf("items of dtype %s as any", d)
+	return r.box(ctx, c, start, stop)
 }
 
 // boxedTimes returns timestamps as any, and nil for NaT.
@@ -72,21 +50,62 @@ func (c *Column) boxedTimes(ctx context.Context, start, stop int64) ([]any, erro
 	return values, err
 }
 
-// boxFunc reads values as any.
-type boxFunc func(ctx context.Context, c *Column, start, stop int64) ([]any, error)
-
-// boxSize calls the function for a size of 1, 2, 4 or 8 bytes.
-func boxSize(ctx context.Context, c *Column, size int, start, stop int64, one, two, four, eight boxFunc) ([]any, error) {
-	f := map[int]boxFunc{1: one, 2: two, 4: four, 8: eight}[size]
-	if f == nil {
-		return nil, faults.Unsupportedf("items of dtype %s as any", c.array.DType())
-	}
-	return f(ctx, c, start, stop)
+// reader reads values of one type from a column with an array.
+type reader interface {
+	// box returns values as any. The elements of each row of a column of arrays become one slice.
+	box(ctx context.Context, c *Column, start, stop int64) ([]any, error)
+	// fill sets variables to the values of the rows start to stop-1, unless they are null. to returns a pointer to the
+	// variable of row start+i. If the variables have neither the type nor one of pointers to it, fill returns false.
+	fill(ctx context.Context, c *Column, start, stop int64, to func(i int) any) (bool, error)
 }
 
-// box returns values of type T as any. The elements of each row of a column of arrays become one slice.
-func box[T any](ctx context.Context, c *Column, start, stop int64) ([]any, error) {
-	values, err := read[T](ctx, c, start, stop)
+// readerOf is the reader of values of type T.
+type readerOf[T any] struct{}
+
+// reader returns the reader of a column with an array for the type that its values have as any.
+func (c *Column) reader() (reader, error) {
+	switch c.info.Kind {
+	case "string", "utf8", "dictionary":
+		return readerOf[string]{}, nil
+	case "bytes":
+		return readerOf[[]byte]{}, nil
+	case "bool":
+		return readerOf[bool]{}, nil
+	}
+	d := c.array.DType()
+	switch d.Kind {
+	case 'b':
+		return readerOf[bool]{}, nil
+	case 'i':
+		return c.sized(d.Size, readerOf[int8]{}, readerOf[int16]{}, readerOf[int32]{}, readerOf[int64]{})
+	case 'u':
+		return c.sized(d.Size, readerOf[uint8]{}, readerOf[uint16]{}, readerOf[uint32]{}, readerOf[uint64]{})
+	case 'f':
+		return c.sized(d.Size, nil, readerOf[ndarray.Float16]{}, readerOf[float32]{}, readerOf[float64]{})
+	case 'c':
+		return c.sized(d.Size/2, nil, nil, readerOf[complex64]{}, readerOf[complex128]{})
+	case 'S', 'U':
+		return readerOf[string]{}, nil
+	case 'M':
+		return readerOf[time.Time]{}, nil
+	case 'm':
+		return readerOf[time.Duration]{}, nil
+	}
+	return nil, faults.Unsupportedf("items of dtype %s as any", d)
+}
+
+// sized returns the reader for a size of 1, 2, 4 or 8 bytes.
+func (c *Column) sized(size int, one, two, four, eight reader) (reader, error) {
+	r := map[int]reader{1: one, 2: two, 4: four, 8: eight}[size]
+	if r == nil {
+		return nil, faults.Unsupportedf("items of dtype %s as any", c.array.DType())
+	}
+	return r, nil
+}
+
+// box implements reader.
+func (readerOf[T]) box(ctx context.Context, c *Column, start, stop int64) ([]any, error) {
+	list, err := read[T](ctx, c, start, stop)
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +113,40 @@ func box[T any](ctx context.Context, c *Column, start, stop int64) ([]any, error
 	per := c.itemCount()
 	for i := range out {
 		if c.info.Kind == "ndarray" {
-			out[i] = values[int64(i)*per : (int64(i)+1)*per : (int64(i)+1)*per]
+			out[i] = list[int64(i)*per : (int64(i)+1)*per : (int64(i)+1)*per]
 		} else {
-			out[i] = values[i]
+			out[i] = list[i]
 		}
 	}
 	return out, nil
+}
+
+// fill implements reader.
+func (readerOf[T]) fill(ctx context.Context, c *Column, start, stop int64, to func(i int) any) (bool, error) {
+	switch to(0).(type) {
+	case *T, **T:
+	default:
+		return false, nil
+	}
+	list, err := read[T](ctx, c, start, stop)
+	if err != nil {
+		return true, err
+	}
+	nulls, err := nullsOf(ctx, c, list, start, stop)
+	if err != nil {
+		return true, err
+	}
+	for i, v := range list {
+		if nulls != nil && nulls[i] {
+			continue
+		}
+		switch p := to(i).(type) {
+		case *T:
+			*p = v
+		case **T:
+			*p = new(T)
+			**p = v
+		}
+	}
+	return true, nil
 }

@@ -35,8 +35,10 @@ func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, 
 		for i, f := range fields {
 			fields[i].c = f.c.ahead(start, stop, min(mostColumn, mostAhead/int64(len(fields))))
 		}
+		rows := make([]T, min(stop-start, structWindow))
 		err = inWindows(start, stop, structWindow, structWindow, nil, func(from, to int64) error {
-			part := make([]T, to-from)
+			part := rows[:to-from]
+			clear(part)
 			if err := fillAll(ctx, fields, reflect.ValueOf(part), from); err != nil {
 				return err
 			}
@@ -104,6 +106,16 @@ func (f structField) fill(ctx context.Context, to reflect.Value, start int64) er
 			i++
 			return m.unmarshal(raw, field.Addr().Interface(), 0) // nil sets the zero value
 		})
+	}
+	if f.c.info.Kind != "timestamp" && f.c.info.Kind != "ndarray" { // whose nulls and elements differ
+		field := func(i int) any { return to.Index(i).Field(f.index).Addr().Interface() }
+		r, err := f.c.reader()
+		if err != nil {
+			return err
+		}
+		if ok, err := r.fill(ctx, f.c, start, stop, field); ok {
+			return err
+		}
 	}
 	values, err := f.c.readAny(ctx, start, stop)
 	if err != nil {

@@ -68,6 +68,43 @@ func TestRows(t *testing.T) {
 	}
 }
 
+// TestRowsAllocations counts the allocations of a loop over rows: there is none for each row.
+func TestRowsAllocations(t *testing.T) {
+	const n = 3 * structWindow
+	b := build(t, `{"name": "X", "kind": "int64"}, {"name": "Y", "kind": "float32", "nullable": true, "null_value": 5}`, tabletest.AllLive(n))
+	x, y := make([]int64, n), make([]float32, n)
+	for i := range n {
+		x[i], y[i] = int64(1000+i), float32(i)
+	}
+	array(b, "_cols/X", []int64{n}, x)
+	array(b, "_cols/Y", []int64{n}, y)
+	tab, err := b.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		X int64
+		Y float32
+	}
+	got := testing.AllocsPerRun(1, func() {
+		var kept []row
+		for r, err := range Rows[row](t.Context(), tab, 0, n) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, r)
+		}
+		for i, r := range kept {
+			if want := (row{x[i], y[i]}); i == 5 && r.Y != 0 || i != 5 && r != want {
+				t.Fatalf("row %d: %v", i, r)
+			}
+		}
+	})
+	if got > n/4 {
+		t.Errorf("%v allocations for %d rows", got, n)
+	}
+}
+
 func TestRowsErrors(t *testing.T) {
 	tab := mustTable(t, "wide1.b2z")
 	fail := func(name string, want error, rows func(func(struct{}, error) bool)) {
