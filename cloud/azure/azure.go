@@ -16,9 +16,12 @@ package azure
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net/http"
 	"strings"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/azureblob" // opens azblob:// URLs
@@ -47,10 +50,21 @@ func OpenBucket(ctx context.Context, url string) (*cloud.Bucket, error) {
 type Driver struct{}
 
 // Get implements [cloud.Driver].
-func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64, version string) (*remote.Answer, error) {
+func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64, version string) (_ *remote.Answer, err error) {
 	if off < 0 {
 		return nil, errors.ErrUnsupported
 	}
+	var resp *http.Response
+	ctx = policy.WithCaptureResponse(ctx, &resp)
+	defer func() { // package azureblob dereferences the time of the last change
+		if resp == nil || resp.Header.Get("Last-Modified") != "" {
+			return
+		}
+		if x := recover(); x != nil {
+			resp.Body.Close()
+			err = fmt.Errorf("an answer without Last-Modified: %w", errors.ErrUnsupported)
+		}
+	}()
 	r, err := b.NewRangeReader(ctx, key, off, n, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
 		var o *azblob.DownloadStreamOptions
 		if !as(&o) {

@@ -2,7 +2,10 @@ package azure_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/cloud"
@@ -46,3 +49,22 @@ func TestOpen(t *testing.T) { cloudtest.TestOpen(t, store(t)) }
 
 // TestWriteFaults writes to a server that fails.
 func TestWriteFaults(t *testing.T) { cloudtest.TestWriteFaults(t, store(t)) }
+
+// TestNoTime opens an object without the time of its last change.
+func TestNoTime(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		w.Write([]byte("text"))
+	}))
+	defer server.Close()
+	host := strings.TrimPrefix(server.URL, "http://")
+	store(t).Setenv(t.Setenv, host)
+	b, err := azure.OpenBucket(t.Context(), "azblob://bucket?domain="+host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	if _, err := b.Open(t.Context(), "dir/a", nil); !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "Last-Modified") {
+		t.Errorf("%v, want ErrUnsupported", err)
+	}
+}
