@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
@@ -49,28 +50,51 @@ func Cast(to, from meta.DType) (numbers.Loop, error) {
 // number is a number inside an item: where it starts and its bytes.
 type number struct{ at, width int }
 
-// OrderDiffers reports whether two dtypes differ in the byte order of their numbers and in nothing else.
+// part is a number inside an item, or bytes that have no order.
+type part struct {
+	number
+	swap bool // the byte order differs
+}
+
+// OrderDiffers reports whether two dtypes differ in the byte order of their numbers and in nothing else, and Cast can
+// change it.
 func OrderDiffers(to, from meta.DType) bool { return swaps(to, from) != nil }
 
-// swaps returns the numbers of an item whose byte order differs, or nil if the dtypes differ in anything else.
+// swaps returns the numbers of an item whose byte order differs, or nil if the dtypes differ in anything else, or if
+// fields share bytes that cannot be right for all of them. Fields with the same number share one of the list.
 func swaps(to, from meta.DType) []number {
 	if littleEndian(to).String() != littleEndian(from).String() {
 		return nil
 	}
-	return appendSwaps(nil, to, from, 0)
+	parts := appendParts(nil, to, from, 0)
+	slices.SortFunc(parts, func(a, b part) int { return a.at - b.at })
+	var list []number
+	swapped, kept := 0, 0 // the ends of the numbers in list, and of the other parts
+	for _, p := range parts {
+		end := p.at + p.width
+		switch {
+		case !p.swap && p.at >= swapped:
+			kept = max(kept, end)
+		case p.swap && p.at >= max(swapped, kept):
+			list, swapped = append(list, p.number), end
+		case !p.swap || p.at < kept || list[len(list)-1] != p.number:
+			return nil
+		}
+	}
+	return list
 }
 
-// appendSwaps appends the numbers of an item, or of a part that starts at byte at, whose byte order differs.
-func appendSwaps(list []number, to, from meta.DType, at int) []number {
+// appendParts appends the parts of an item, or of a part of it that starts at byte at.
+func appendParts(list []part, to, from meta.DType, at int) []part {
 	switch {
 	case to.Fields != nil:
 		for i := range to.Fields {
-			list = appendSwaps(list, to.Fields[i].Type, from.Fields[i].Type, at+to.Fields[i].Offset)
+			list = appendParts(list, to.Fields[i].Type, from.Fields[i].Type, at+to.Fields[i].Offset)
 		}
 	case to.Elem != nil:
 		if to.Elem.Size > 0 {
 			for k := range to.Size / to.Elem.Size {
-				list = appendSwaps(list, *to.Elem, *from.Elem, at+k*to.Elem.Size)
+				list = appendParts(list, *to.Elem, *from.Elem, at+k*to.Elem.Size)
 			}
 		}
 	case to.Order != from.Order:
@@ -82,7 +106,13 @@ func appendSwaps(list []number, to, from meta.DType, at int) []number {
 			width = 4
 		}
 		for k := 0; k < to.Size; k += width {
-			list = append(list, number{at + k, width})
+			list = append(list, part{number{at + k, width}, true})
+		}
+	case to.Size > 0:
+		if n := len(list) - 1; n >= 0 && !list[n].swap && list[n].at+list[n].width == at {
+			list[n].width += to.Size
+		} else {
+			list = append(list, part{number{at, to.Size}, false})
 		}
 	}
 	return list

@@ -414,3 +414,67 @@ func TestTimeArrays(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestSharedBytes changes the byte order of fields that share bytes, with results of NumPy. Where a field of NumPy's
+// result has another value than before, AsType and Concat return ErrType.
+func TestSharedBytes(t *testing.T) {
+	ctx := context.Background()
+	raw := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	for _, c := range []struct {
+		offsets, from, to string
+		want              []byte // nil = ErrType
+	}{
+		{"0, 0", "'<i4', '<i4'", "'>i4', '>i4'", []byte{4, 3, 2, 1, 5, 6, 7, 8}},
+		{"4, 4", "'<i4', '<f4'", "'>i4', '>f4'", []byte{1, 2, 3, 4, 8, 7, 6, 5}},
+		{"0, 0, 0", "'<i4', '<i4', '<i4'", "'>i4', '>i4', '>i4'", []byte{4, 3, 2, 1, 5, 6, 7, 8}},
+		{"0, 4, 0", "'<c8', '<i4', '<f4'", "'>c8', '>i4', '>f4'", []byte{4, 3, 2, 1, 8, 7, 6, 5}},
+		{"0, 0", "('<i2', (4,)), ('<i2', (2,))", "('>i2', (4,)), ('>i2', (2,))", []byte{2, 1, 4, 3, 6, 5, 8, 7}},
+		{"0, 0, 4", "'<i4', '|S2', '<i4'", "'<i4', '|S2', '>i4'", []byte{1, 2, 3, 4, 8, 7, 6, 5}},
+		{"4, 0", "'<i4', '<i2'", "'>i4', '>i2'", []byte{2, 1, 3, 4, 8, 7, 6, 5}},
+		{"0, 2, 2", "'|u1', '|S0', '<i4'", "'|u1', '|S0', '>i4'", []byte{1, 2, 6, 5, 4, 3, 7, 8}},
+		{"0, 0", "'<i4', '<i4'", "'>i4', '<i4'", nil},
+		{"0, 0", "'<i4', '<i4'", "'<i4', '>i4'", nil},
+		{"0, 0", "'<i4', '<i2'", "'>i4', '>i2'", nil},
+		{"0, 2", "'<i4', '<i4'", "'>i4', '>i4'", nil},
+		{"2, 0", "'<i4', '<i4'", "'>i4', '>i4'", nil},
+		{"0, 3", "'<i4', '|u1'", "'>i4', '|u1'", nil},
+		{"0, 3", "'|S8', '<i4'", "'|S8', '>i4'", nil},
+		{"0, 0", "'<i8', '<c8'", "'>i8', '>c8'", nil},
+	} {
+		dtype := func(formats string) string {
+			return fmt.Sprintf("{'names': %s, 'formats': [%s], 'offsets': [%s], 'itemsize': 8}",
+				[]string{"['a', 'b']", "['a', 'b', 'c']"}[strings.Count(c.offsets, ",")-1], formats, c.offsets)
+		}
+		a, err := ndarray.CreateBytes(ctx, "", []int64{1}, dtype(c.from), raw, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := ndarray.Zeros(ctx, "", []int64{1}, dtype(c.to), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := ndarray.AsType(a, dtype(c.to))
+		joined, concatErr := ndarray.Concat(ctx, "", 0, []ndarray.Reader{b, a}, nil)
+		if c.want == nil {
+			if !errors.Is(err, ndarray.ErrType) || !errors.Is(concatErr, ndarray.ErrType) {
+				t.Errorf("%s to %s at %s: %v, Concat %v", c.from, c.to, c.offsets, err, concatErr)
+			}
+			continue
+		}
+		if err != nil || concatErr != nil {
+			t.Errorf("%s to %s at %s: %v, Concat %v", c.from, c.to, c.offsets, err, concatErr)
+			continue
+		}
+		copied, err := ndarray.Copy(ctx, "", v, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, second := make([]byte, 8), make([]byte, 8)
+		if err := copied.ReadBytes(ctx, got); err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s to %s at %s: % x, %v", c.from, c.to, c.offsets, got, err)
+		}
+		if err := joined.ReadBytes(ctx, second, ndarray.Span(1, 2)); err != nil || !slices.Equal(second, c.want) {
+			t.Errorf("%s to %s at %s: Concat % x, %v", c.from, c.to, c.offsets, second, err)
+		}
+	}
+}
