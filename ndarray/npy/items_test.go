@@ -266,3 +266,31 @@ func TestWriteOfOneShape(t *testing.T) {
 		}
 	}
 }
+
+// TestReadOptions reads items in both orders with a Goal, which must choose the same blocks, and with MaxMemory.
+func TestReadOptions(t *testing.T) {
+	ctx := context.Background()
+	shape := []int64{1000, 600}
+	for _, goal := range []ndarray.Goal{ndarray.Balanced, ndarray.Smallest, ndarray.Fastest} {
+		var arrays [2]*ndarray.Array
+		for i, fortran := range []bool{false, true} {
+			file, err := Header{DType: meta.Of('i', 2), Shape: shape, Fortran: fortran}.Append(nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file = append(file, bytes.Repeat([]byte{1, 2}, 1000*600)...)
+			if arrays[i], err = Read(ctx, "", bytes.NewReader(file), &ndarray.CreateOptions{Goal: goal}); err != nil {
+				t.Fatalf("goal %v, Fortran order %v: %v", goal, fortran, err)
+			}
+			for _, o := range []*ndarray.CreateOptions{{MaxMemory: 1 << 20}, {Goal: goal, Level: 1}} {
+				if _, err := Read(ctx, "", bytes.NewReader(file), o); !errors.Is(err, ndarray.ErrParam) {
+					t.Errorf("Fortran order %v, %+v: %v", fortran, o, err)
+				}
+			}
+		}
+		c, f := arrays[0], arrays[1]
+		if !slices.Equal(c.Chunks(), f.Chunks()) || !slices.Equal(c.Blocks(), f.Blocks()) || !bytes.Equal(rawBytes(t, c), rawBytes(t, f)) {
+			t.Errorf("goal %v: chunks %v, blocks %v, in Fortran order %v, %v", goal, c.Chunks(), c.Blocks(), f.Chunks(), f.Blocks())
+		}
+	}
+}

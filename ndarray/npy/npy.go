@@ -107,7 +107,9 @@ func resolve(ctx context.Context, name string, h Header, o *ndarray.CreateOption
 			return nil, fmt.Errorf("npy: %s: %w", name, errs.EditOrOverwrite(errs.ErrExist))
 		}
 	}
-	to.Codec, to.CodecMeta, to.Level, to.Filters, to.Split, to.Dict = all.Codec, all.CodecMeta, all.Level, all.Filters, all.Split, all.Dict
+	if to.Goal == 0 {
+		to.Codec, to.CodecMeta, to.Level, to.Filters, to.Split, to.Dict = all.Codec, all.CodecMeta, all.Level, all.Filters, all.Split, all.Dict
+	}
 	to.Chunks, to.Blocks = all.Chunks, all.Blocks
 	return &to, nil
 }
@@ -116,8 +118,8 @@ func resolve(ctx context.Context, name string, h Header, o *ndarray.CreateOption
 // for the shape and dtype.
 func automatic(ctx context.Context, shape []int64, d ndarray.DType, o *ndarray.CreateOptions) (*ndarray.CreateOptions, error) {
 	z, err := ndarray.Zeros(ctx, "", shape, d.String(), &ndarray.CreateOptions{
-		Codec: o.Codec, CodecMeta: o.CodecMeta, Level: o.Level, Filters: o.Filters, Split: o.Split, Dict: o.Dict, DType: o.DType,
-		Chunks: o.Chunks, Blocks: o.Blocks, Concurrency: o.Concurrency, Codecs: o.Codecs, UserFilters: o.UserFilters,
+		Codec: o.Codec, CodecMeta: o.CodecMeta, Level: o.Level, Filters: o.Filters, Split: o.Split, Dict: o.Dict, Goal: o.Goal,
+		DType: o.DType, Chunks: o.Chunks, Blocks: o.Blocks, MaxMemory: o.MaxMemory, Concurrency: o.Concurrency, Codecs: o.Codecs, UserFilters: o.UserFilters,
 	})
 	if err != nil {
 		return nil, err
