@@ -13,10 +13,10 @@ import (
 // CreateOptions are the settings for creating an array. A nil *CreateOptions and zero fields are the defaults. No field
 // is ignored: a field that cannot apply to the kind of the array returns ErrParam.
 type CreateOptions struct {
-	// Frame are the options for the frame; nil = the defaults. If its Params are zero, they are those of python-blosc2:
-	// the defaults of chunk.Params, and for object arrays a dictionary for each chunk. The item size of the frame is
-	// one byte: another TypeSize returns ErrParam. So do ChunkSize and BlockTable, and for batch and list arrays
-	// BlockSize.
+	// Frame are the options for the frame; nil = the defaults. If its Params and Goal are zero, they are those of
+	// python-blosc2: the defaults of chunk.Params, and for object arrays a dictionary for each chunk. The item size of
+	// the frame is one byte: another TypeSize returns ErrParam. So do ChunkSize and BlockTable, and for batch and list
+	// arrays BlockSize.
 	Frame *frame.CreateOptions
 
 	// ItemsPerBlock is the number of items of each block of a batch except the last, of a batch or list array. 0 = the
@@ -73,7 +73,7 @@ func (o *CreateOptions) frame(kind Kind) (*frame.CreateOptions, error) {
 	if err := o.check(kind, &fo); err != nil {
 		return nil, err
 	}
-	if reflect.ValueOf(fo.Params).IsZero() {
+	if fo.Goal == 0 && reflect.ValueOf(fo.Params).IsZero() {
 		fo.Params.Dict = kind == Objects
 	}
 	layers, err := o.layers(kind)

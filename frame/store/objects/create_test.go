@@ -190,6 +190,8 @@ func TestCreateFile(t *testing.T) {
 			[]any{map[string]any{"x": int64(1)}}},
 		{Objects, &CreateOptions{Frame: &frame.CreateOptions{Params: chunk.Params{Codec: codec.LZ4}, Checksums: true}}, nil},
 		{Batches, &CreateOptions{Frame: &frame.CreateOptions{Sparse: true, NoSync: true}}, "e"},
+		{Objects, &CreateOptions{Frame: &frame.CreateOptions{Goal: chunk.Balanced}}, "f"},
+		{Batches, &CreateOptions{Frame: &frame.CreateOptions{Goal: chunk.Smallest}}, "g"},
 	} {
 		name := filepath.Join(t.TempDir(), "a.b2b")
 		o, err := Create(ctx, name, c.kind, c.o)
