@@ -76,7 +76,11 @@ func (o *Array) append(ctx context.Context, items []any) error {
 			return err
 		}
 	}
-	return b.Commit()
+	if err := b.Commit(); err != nil {
+		return err
+	}
+	o.Len() // for count
+	return nil
 }
 
 // appendBatches appends batches, records their lengths, and commits.

@@ -228,6 +228,55 @@ func TestCreateFile(t *testing.T) {
 	}
 }
 
+// TestClosed uses closed arrays.
+func TestClosed(t *testing.T) {
+	ctx := context.Background()
+	for _, kind := range []Kind{Objects, Batches, Lists} {
+		for _, closeFrame := range []bool{false, true} {
+			options := &CreateOptions{}
+			if kind == Lists {
+				options.Element = "int64"
+			}
+			o, err := Create(ctx, "", kind, options)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Append(ctx, []any{1}, []any{2}); err != nil {
+				t.Fatal(err)
+			}
+			if closeFrame {
+				err = o.Frame().Close()
+			} else {
+				err = o.Close()
+			}
+			if n := o.Len(); n != 2 || err != nil {
+				t.Errorf("kind %d: %d items after Close, %v", kind, n, err)
+			}
+			var v any
+			_, newErr := New(ctx, o.Frame())
+			_, refreshErr := o.Refresh(ctx)
+			see := func(int64, []byte) error { return nil }
+			errs := []error{o.Item(ctx, 0, &v), o.Append(ctx, []any{3}), o.Append(ctx), o.Each(ctx, 0, 2, see), o.Each(ctx, 1, 1, see),
+				newErr, refreshErr}
+			if kind != Objects {
+				_, blocksErr := o.Blocks(ctx, 0)
+				_, blockErr := o.Block(ctx, nil, 0, 0)
+				errs = append(errs, blocksErr, blockErr)
+			}
+			turns := 0
+			for _, err := range o.Items(ctx, 0, o.Len()) {
+				errs = append(errs, err)
+				turns++
+			}
+			for i, err := range errs {
+				if !errors.Is(err, fs.ErrClosed) || errors.Is(err, ErrCorrupt) || turns != 1 {
+					t.Errorf("kind %d, call %d, %d turns: %v", kind, i, turns, err)
+				}
+			}
+		}
+	}
+}
+
 func TestCreateErrors(t *testing.T) {
 	ctx := context.Background()
 	fields := meta.Map{{Key: "fields", Value: []any{}}}

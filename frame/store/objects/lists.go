@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
@@ -21,7 +22,7 @@ func (o *Array) listMeta() (*listMeta, error) {
 	content, _ := frames.MetaLayer(o.f, "listarray")
 	m := &listMeta{}
 	if err := frames.UnmarshalMeta(o.f, content, m); err != nil {
-		return nil, fmt.Errorf("metalayer listarray: %w", err)
+		return nil, cmp.Or(frames.Closed(o.f), fmt.Errorf("metalayer listarray: %w", err))
 	}
 	return m, nil
 }

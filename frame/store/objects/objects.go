@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -23,6 +24,7 @@ type Array struct {
 	kind    Kind
 	element string                  // kind of the elements of lists
 	batched bool                    // each chunk is a batch, and each of its blocks an array of items
+	count   atomic.Int64            // of an array that is not batched, the last length that was seen
 	batches atomic.Pointer[batches] // of a batched array; Append and Refresh replace it
 	last    atomic.Pointer[place]   // of a batched array, where the last read ended; nil = not known
 	arrow   bool                    // the blocks are Arrow streams
@@ -70,7 +72,7 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 	if o.batched = ok; !ok {
 		layer = "vlarray"
 		if b, ok = frames.MetaLayer(f, layer); !ok {
-			return nil, faults.Formatf("not an array of objects: no metalayer batcharray or vlarray")
+			return nil, cmp.Or(frames.Closed(f), faults.Formatf("not an array of objects: no metalayer batcharray or vlarray"))
 		}
 	}
 	o.kind, o.element, _ = o.form()
@@ -87,6 +89,7 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 		return nil, faults.Unsupportedf("items in %q", faults.Clip(m.Serializer))
 	}
 	if !o.batched {
+		o.Len() // for count
 		return o, nil
 	}
 	if err := o.readBatches(ctx, m.ItemsPerBlock); err != nil {
@@ -116,7 +119,7 @@ func (o *Array) form() (kind Kind, element string, ok bool) {
 // same returns ErrChanged if the frame now has an array of another kind, or lists of other elements.
 func (o *Array) same() error {
 	if kind, element, ok := o.form(); !ok || kind != o.kind || element != o.element {
-		return fmt.Errorf("another array has taken its place: %w", frame.ErrChanged)
+		return cmp.Or(frames.Closed(o.f), fmt.Errorf("another array has taken its place: %w", frame.ErrChanged))
 	}
 	return nil
 }
@@ -170,7 +173,7 @@ func (o *Array) itemsPerBlock() (int64, error) {
 	content, _ := frames.MetaLayer(o.f, "batcharray")
 	var m batchMeta
 	if err := frames.UnmarshalMeta(o.f, content, &m); err != nil {
-		return 0, fmt.Errorf("metalayer batcharray: %w", err)
+		return 0, cmp.Or(frames.Closed(o.f), fmt.Errorf("metalayer batcharray: %w", err))
 	}
 	if m.ItemsPerBlock < 0 {
 		return 0, faults.Corruptf("%d items per block", m.ItemsPerBlock)
@@ -196,6 +199,9 @@ func (o *Array) batchLengths(ctx context.Context) ([]int64, error) {
 		}
 	}
 	n := o.f.NumChunks()
+	if err := frames.Closed(o.f); err != nil {
+		return nil, err
+	}
 	if m.Lengths == nil && n > 0 {
 		if m.Lengths, err = o.countItems(ctx, n); err != nil {
 			return nil, err
@@ -266,12 +272,20 @@ const (
 // Kind returns the kind of the array.
 func (o *Array) Kind() Kind { return o.kind }
 
-// Len returns the number of items: of all batches together, if the array is grouped into batches.
+// Len returns the number of items: of all batches together, if the array is grouped into batches. After Close it is
+// what it was before.
 func (o *Array) Len() int64 {
-	if !o.batched {
-		return int64(o.f.NumChunks())
+	if o.batched {
+		return o.batches.Load().len()
 	}
-	return o.batches.Load().len()
+	n := int64(o.f.NumChunks())
+	if n == 0 && frames.Closed(o.f) != nil {
+		return o.count.Load()
+	}
+	if o.count.Load() != n {
+		o.count.Store(n)
+	}
+	return n
 }
 
 // Batches returns the number of batches, or 0 if the items are not grouped.
@@ -377,6 +391,7 @@ func (o *Array) ArrowSchema() (schema []byte, ok bool) { return o.schema, o.arro
 
 // Close closes the frame. A second Close does nothing.
 func (o *Array) Close() error {
+	o.Len() // for count
 	o.last.Store(nil)
 	return o.f.Close()
 }
@@ -408,6 +423,9 @@ func (o *Array) Each(ctx context.Context, start, stop int64, see func(i int64, r
 func (o *Array) each(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
 	if o.arrow {
 		return faults.Unsupportedf("items in Arrow streams")
+	}
+	if start == stop {
+		return frames.Closed(o.f)
 	}
 	if o.batched {
 		return o.eachInBatches(ctx, start, stop, see)

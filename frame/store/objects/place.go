@@ -37,9 +37,6 @@ type mark struct {
 
 // eachInBatches is Each for items of a batched array that exist.
 func (o *Array) eachInBatches(ctx context.Context, start, stop int64, see func(i int64, raw []byte) error) error {
-	if start == stop {
-		return nil
-	}
 	state, err := frames.State(ctx, o.f)
 	if err != nil {
 		return err

@@ -21,6 +21,15 @@ func MetaLayer(f *frame.Frame, name string) ([]byte, bool) {
 	return nil, false
 }
 
+// Closed returns an error that wraps fs.ErrClosed if f is closed.
+func Closed(f *frame.Frame) error {
+	if f.VLMetaNames() != nil {
+		return nil
+	}
+	_, err := f.VLMeta("")
+	return err
+}
+
 // State returns a value for the state of a frame that a read gets now, to be compared with another one.
 func State(ctx context.Context, f *frame.Frame) (any, error) {
 	v, err := f.Engine().View(ctx)
