@@ -313,7 +313,8 @@ func BroadcastTo(r Reader, shape ...int64) (*View, error) {
 }
 
 // Field returns a view of one field of structured items, by name or title, or by the path of a nested field, such as
-// "pos.x". The axes of a sub-array follow the axes of r, as in NumPy. The error wraps ErrType.
+// "pos.x". The axes of a sub-array follow the axes of r, as in NumPy. The error wraps ErrType, ErrShape for more than
+// 16 axes, or ErrTooLarge for more than 2^63-1 items.
 func Field(r Reader, path string) (*View, error) {
 	return view(r, func(m *selection.Mapping) (selection.Mapping, error) { return fieldOf(m, path) })
 }
