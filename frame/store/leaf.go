@@ -25,6 +25,7 @@ func (s *Store) Frame(ctx context.Context, key string) (*frame.Frame, error) {
 
 // frame is Frame with a clean key.
 func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
+	ctx = source.Context(ctx)
 	l := s.index.get(key)
 	if l == nil {
 		if _, ok := s.index.find(key); ok {
@@ -146,6 +147,7 @@ func (s *Store) Objects(ctx context.Context, key string) (*objects.Array, error)
 
 // Sub opens the store inside a leaf of kind KindStore, in place.
 func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
+	ctx = source.Context(ctx)
 	key = cleanKey(key)
 	l := s.index.get(key)
 	if l == nil {

@@ -42,6 +42,7 @@ type Store struct {
 // errors.ErrUnsupported, or frame.ErrChanged if other Stores edit the store all the time, or is an error of the
 // operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
+	ctx = source.Context(ctx)
 	s, err := openName(ctx, name, o)
 	if err != nil {
 		return nil, fmt.Errorf("store: opening %s: %w", name, err)
@@ -91,6 +92,7 @@ func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions
 // opening; the store does not retain it. Reads of the store and of its leaves pass their own context to src. Close does
 // not close src. See Open.
 func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Store, error) {
+	ctx = source.Context(ctx)
 	err := o.check(false)
 	if err == nil {
 		var s *Store

@@ -1,14 +1,17 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"math"
+	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // Options that cannot apply to a call are ErrParam.
@@ -84,5 +87,81 @@ func TestMaxLeaves(t *testing.T) {
 			continue
 		}
 		s.Close()
+	}
+}
+
+// TestNilContext calls functions with a nil context, which is context.Background().
+func TestNilContext(t *testing.T) {
+	var ctx context.Context
+	dir := t.TempDir()
+	a, err := ndarray.Create(ctx, "", []int64{3}, []int32{1, 2, 3}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for _, base := range []string{"s.b2e", "s.b2d"} {
+		name := filepath.Join(dir, base)
+		s, err := Create(ctx, name, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = errors.Join(s.Put(ctx, "/g/a", a.Frame()), s.Put(ctx, "/g/b", a.Frame()), s.Delete(ctx, "/g/b"))
+		if base == "s.b2d" {
+			err = errors.Join(err, s.SetAttr(ctx, "/g", "x", 1), s.Pack(ctx, filepath.Join(dir, "s.b2z"), nil))
+		}
+		if err = errors.Join(err, s.Close()); err != nil {
+			t.Error(err)
+		}
+		if s, err = Edit(ctx, name, nil); err != nil {
+			t.Fatal(err)
+		}
+		s.Close()
+	}
+	for _, base := range []string{"s.b2e", "s.b2d", "s.b2z"} {
+		s, err := Open(ctx, filepath.Join(dir, base), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for _, err := range s.Walk(ctx, "/") {
+			if n++; err != nil {
+				t.Error(err)
+			}
+		}
+		_, attrsErr := s.Attrs(ctx, "/g")
+		_, statErr := s.Stat(ctx, "/g/a")
+		got, arrayErr := s.Array(ctx, "/g/a")
+		if err := errors.Join(attrsErr, statErr, arrayErr); err != nil || n != 2 {
+			t.Fatal(base, n, err)
+		}
+		entry, describeErr := Describe(ctx, got.Frame())
+		if err := errors.Join(describeErr, got.Close(), s.Close()); err != nil || entry.Kind != KindArray {
+			t.Error(base, entry, err)
+		}
+	}
+	b, err := os.ReadFile(filepath.Join(dir, "s.b2z"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := OpenReaderAt(ctx, bytes.NewReader(b), int64(len(b)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Close()
+	if s, err = Open(ctx, "../../testdata/stores/tree.b2z", nil); err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for e, err := range s.Walk(ctx, "/") {
+		if err != nil {
+			t.Error(err)
+		}
+		if e.Kind == KindStore {
+			sub, err := s.Sub(ctx, e.Key)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sub.Close()
+		}
 	}
 }

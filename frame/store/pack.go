@@ -26,6 +26,7 @@ import (
 // and for a name that only a directory can have. It wraps frame.ErrChanged if another Store has edited embed.b2e since
 // this one was opened.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
+	ctx = source.Context(ctx)
 	if o == nil {
 		o = &CreateOptions{}
 	}
