@@ -305,3 +305,26 @@ func TestIndex(t *testing.T) {
 		t.Errorf("%v is left", x.children)
 	}
 }
+
+// TestDescribeClosed describes closed frames of several kinds.
+func TestDescribeClosed(t *testing.T) {
+	ctx := context.Background()
+	s, err := Open(ctx, "../../testdata/stores/tree.b2z", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for e, err := range s.Walk(ctx, "/") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := s.Frame(ctx, e.Key)
+		if err != nil {
+			continue // a group
+		}
+		f.Close()
+		if got, err := Describe(ctx, f); !errors.Is(err, fs.ErrClosed) {
+			t.Errorf("%s, kind %v: %+v, %v", e.Key, e.Kind, got, err)
+		}
+	}
+}

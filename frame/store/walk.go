@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"iter"
 
@@ -210,9 +211,10 @@ func (s *Store) tableEntry(ctx context.Context, box opener, key string) (Entry, 
 	return e, atKey(key, err)
 }
 
-// Describe returns the entry of an open frame that is not in a store. Its key is empty.
+// Describe returns the entry of an open frame that is not in a store. Its key is empty. The error wraps fs.ErrClosed if
+// the frame is closed.
 func Describe(ctx context.Context, f *frame.Frame) (Entry, error) {
 	e := Entry{Size: f.Info().FrameLen}
 	err := e.describe(ctx, f)
-	return e, err
+	return e, cmp.Or(frames.Closed(f), err)
 }
