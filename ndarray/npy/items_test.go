@@ -3,6 +3,7 @@ package npy
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/golden"
@@ -291,6 +293,40 @@ func TestReadOptions(t *testing.T) {
 		c, f := arrays[0], arrays[1]
 		if !slices.Equal(c.Chunks(), f.Chunks()) || !slices.Equal(c.Blocks(), f.Blocks()) || !bytes.Equal(rawBytes(t, c), rawBytes(t, f)) {
 			t.Errorf("goal %v: chunks %v, blocks %v, in Fortran order %v, %v", goal, c.Chunks(), c.Blocks(), f.Chunks(), f.Blocks())
+		}
+	}
+}
+
+// TestReadConcurrency counts the goroutines that encode or decode while Read with Concurrency 1 runs.
+func TestReadConcurrency(t *testing.T) {
+	shape := []int64{1000, 4000}
+	for _, fortran := range []bool{false, true} {
+		file, err := Header{DType: meta.Of('i', 8), Shape: shape, Fortran: fortran}.Append(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 1000 * 4000 {
+			file = binary.LittleEndian.AppendUint64(file, uint64(i*i))
+		}
+		var end atomic.Bool
+		most := make(chan int)
+		go func() {
+			n, stacks := 0, make([]byte, 1<<20)
+			for !end.Load() {
+				busy := 0
+				for _, g := range strings.Split(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {
+					if strings.Contains(g, "internal/coder.") {
+						busy++
+					}
+				}
+				n = max(n, busy)
+			}
+			most <- n
+		}()
+		_, err = Read(t.Context(), "", bytes.NewReader(file), &ndarray.CreateOptions{Concurrency: 1})
+		end.Store(true)
+		if n := <-most; err != nil || n > 1 {
+			t.Errorf("Fortran order %v: %d goroutines, error %v", fortran, n, err)
 		}
 	}
 }

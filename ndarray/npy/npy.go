@@ -78,7 +78,7 @@ func readFortran(ctx context.Context, name string, h Header, r io.Reader, o *nda
 		defer os.RemoveAll(dir)
 		temp = paths.Join(dir, "items")
 	}
-	part.Level, part.NoSync = 1, temp != ""
+	part.Level, part.NoSync, part.Concurrency = 1, temp != "", to.Concurrency
 	part.Blocks = blocksWithin(to.Chunks, part, h.DType.Size)
 	t, err := ndarray.FromReader(ctx, temp, shape, h.DType.String(), r, part)
 	if err != nil {
