@@ -245,7 +245,7 @@ func (c *contiguous) reclaim(now *snapshot) *transaction {
 		return nil
 	}
 	least := int64(now.successor().headerLen)
-	if t := now.tail(); t.Off <= least || t.Len() > t.Off-least {
+	if t := now.tail(); t.Off <= least || t.Len() > t.Off-least || !c.stored(now) {
 		return nil
 	}
 	return moveTail(now, least)
@@ -262,10 +262,14 @@ func (c *contiguous) trim(now *snapshot) {
 		return
 	}
 	c.cut = false
-	if size, err := c.Size(); err == nil && size > now.frameLen {
+	if size, err := c.Size(); err == nil && size > now.frameLen && c.stored(now) {
 		c.Truncate(now.frameLen) // after an error, the longer file is valid, too
 	}
 }
+
+// stored reports whether s is the stored state. Without Locking, another Frame may have committed since, and use what s
+// does not use.
+func (c *contiguous) stored(s *snapshot) bool { return unchanged(context.Background(), c.Bytes, s) }
 
 // release frees the space of states that have no readers left.
 func (c *contiguous) release() {

@@ -30,10 +30,11 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 // Edit opens the frame in a file, or in the directory of a sparse frame, for reading and editing. ctx bounds this and
 // waiting for a lock file; the frame does not retain it. Errors are those of Open.
 //
-// Without Locking, only one Frame at a time may edit: two that edit at the same time can damage the frame. Frames that
-// other processes opened for reading before an edit may read bytes that the edit has overwritten, as if they were
-// damaged; reads return ErrChanged if they notice that. Edit truncates bytes after the frame in its file, because an
-// interrupted edit leaves such bytes. To edit a frame inside another file, use EditStorage.
+// Without Locking, only one Frame at a time may edit: two that edit at the same time can damage the frame. Closing a
+// Frame without an open batch does not change what another has committed. Frames that other processes opened for
+// reading before an edit may read bytes that the edit has overwritten, as if they were damaged; reads return ErrChanged
+// if they notice that. Edit truncates bytes after the frame in its file, because an interrupted edit leaves such bytes.
+// To edit a frame inside another file, use EditStorage.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 	return openPath(ctx, name, o, modeEdit)
 }

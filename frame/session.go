@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -330,10 +329,4 @@ func (f *Frame) settle(r *reopened) error {
 // replaced returns the error for another frame in the place of f.
 func (f *Frame) replaced() error {
 	return f.wrap("header", -1, fmt.Errorf("another frame has taken its place: %w", ErrChanged))
-}
-
-// unchanged reports whether header, index and trailer in src are those of s.
-func unchanged(ctx context.Context, src io.ReaderAt, s *snapshot) bool {
-	src = storage.Bind(ctx, src)
-	return s.head.matches(src, 0) && s.print.matches(src, s.tail().Off)
 }

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"hash/maphash"
@@ -217,6 +218,12 @@ func (p fingerprint) matches(src io.ReaderAt, off int64) bool {
 		sum.Write(buf)
 	}
 	return sum.Sum64() == p.sum
+}
+
+// unchanged reports whether header, index and trailer in src are those of s.
+func unchanged(ctx context.Context, src io.ReaderAt, s *snapshot) bool {
+	src = storage.Bind(ctx, src)
+	return s.head.matches(src, 0) && s.print.matches(src, s.tail().Off)
 }
 
 // origin describes a frame whose chunks do not hold all of its data. It never changes.

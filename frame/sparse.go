@@ -307,8 +307,14 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 // sync syncs the names in the directory.
 func (d *sparse) sync() error { return storage.SyncRoot(d.root, d.noSync) }
 
-func (d *sparse) reclaim(*snapshot) *transaction {
-	for _, x := range d.pending.Release() {
+func (d *sparse) reclaim(now *snapshot) *transaction {
+	free := d.pending.Release()
+	if len(free) > 0 && now != nil { // otherwise a batch was open when the frame was closed
+		if ok, err := now.stored(); err != nil || !ok {
+			return nil // the stored state may use the names
+		}
+	}
+	for _, x := range free {
 		d.root.Remove(chunkFileName(x.Off)) // a file that remains only takes space
 	}
 	return nil

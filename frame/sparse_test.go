@@ -273,6 +273,92 @@ func TestRefreshEdits(t *testing.T) {
 	}
 }
 
+// TestIdle edits a frame through a second handle while the first, which has deleted chunks during a read, refreshed or
+// done nothing, is idle. What ends the use of the first must not change what the second has committed.
+func TestIdle(t *testing.T) {
+	used := map[string]func(f, g *Frame) error{
+		"opened":    func(_, _ *Frame) error { return nil },
+		"deleted 1": func(f, _ *Frame) error { return deleteReading(t, f, 1) },
+		"deleted 3": func(f, _ *Frame) error { return deleteReading(t, f, 3) },
+		"refreshed": func(f, g *Frame) error {
+			must(t, g.Append(t.Context(), small(8)))
+			_, err := f.Refresh(t.Context())
+			return err
+		},
+	}
+	ends := map[string]func(f *Frame) error{
+		"Close": (*Frame).Close,
+		"Rollback": func(f *Frame) error {
+			b, err := f.Begin(t.Context())
+			if err == nil {
+				b.Rollback()
+			}
+			return err
+		},
+		"refused edit": func(f *Frame) error {
+			if err := one(f).Delete(99); !errors.Is(err, ErrBounds) {
+				return errors.Join(errors.New("want ErrBounds"), err)
+			}
+			return nil
+		},
+	}
+	for _, kind := range []string{"file", "sparse"} {
+		for use, use1 := range used {
+			for end, end1 := range ends {
+				what := kind + ", " + use + ", " + end
+				f, _ := modelFrame(t, kind, 160)
+				name := f.Path()
+				for i := range 3 {
+					must(t, f.Append(t.Context(), small(i)))
+				}
+				if use == "opened" { // not the handle of the creation
+					must(t, f.Close())
+					var err error
+					f, err = Edit(t.Context(), name, &OpenOptions{NoSync: true})
+					must(t, err)
+				}
+				g, err := Edit(t.Context(), name, &OpenOptions{NoSync: true})
+				must(t, err)
+				must(t, use1(f, g))
+				_, err = g.Refresh(t.Context())
+				must(t, err)
+				for i := range 5 {
+					must(t, g.Append(t.Context(), small(20+i)))
+				}
+				want := content(t, g)
+				must(t, g.Close())
+				must(t, end1(f))
+				if g, err = Open(t.Context(), name, nil); err != nil {
+					t.Errorf("%s: %v", what, err)
+				} else {
+					if err := g.Verify(t.Context(), nil); err != nil {
+						t.Errorf("%s: %v", what, err)
+					} else if !bytes.Equal(content(t, g), want) {
+						t.Errorf("%s: other content", what)
+					}
+					must(t, g.Close())
+				}
+				must(t, f.Close())
+			}
+		}
+	}
+}
+
+// deleteReading deletes the last n chunks of f during a read of f.
+func deleteReading(t *testing.T, f *Frame, n int) error {
+	v, err := f.Engine().View(t.Context())
+	must(t, err)
+	defer v.Release()
+	return f.edit(t.Context(), func(b *Batch) error {
+		for range n {
+			if err := b.Delete(b.NumChunks() - 1); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // TestRefreshReplaced replaces the files of a frame. A frame with a lock file notices it, too, although the programs
 // that do that do not use the lock.
 func TestRefreshReplaced(t *testing.T) {

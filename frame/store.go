@@ -44,10 +44,11 @@ type store interface {
 	// rollback frees the space of the chunks that put wrote.
 	rollback(tx *transaction)
 	// reclaim frees the space of older states that have no readers any more. It may return a transaction, which the
-	// caller commits so that more space can be freed. now is nil if the frame is closed.
+	// caller commits so that more space can be freed. now is nil if the frame is closed. If another state is stored,
+	// reclaim changes nothing that is stored.
 	reclaim(now *snapshot) *transaction
-	// trim forgets free space at the end, and truncates it if no older state has readers. now is nil if the frame is
-	// closed.
+	// trim forgets free space at the end, and truncates it if now is stored and no older state has readers. now is nil
+	// if the frame is closed.
 	trim(now *snapshot)
 
 	// reopen opens the file or directory that has the name of the frame now: that of the store, or one that has
