@@ -18,8 +18,9 @@ import (
 // Concat creates an array from others, one after the other along an axis. A negative axis counts from the last. The
 // other axes must have the same lengths. The items must have the same dtype, except for the byte order. The new array
 // has the byte order of the first array. Concat takes the partition and compression that o leaves out from the first
-// array, as CreateOptions describes, but no metalayers or attributes. It reads one state of an array that occurs
-// several times, unless several arrays have Locking.
+// array, as CreateOptions describes, but no metalayers or attributes. It reads one state of each array. But
+// several arrays with Locking are read in their newest state each time: to hold the lock of one while waiting for that
+// of another can wait forever. If an edit then changes the shape of one, the error wraps ErrChanged.
 //
 // If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
 // copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
@@ -91,12 +92,41 @@ type joined struct {
 	first, count int64 // position and length along the axis of the result
 	from, to     int64 // the rows of chunks across the axis of the result that are copied as stored
 	convert      numbers.Loop
+
+	// If several arrays have Locking, the source, whose lock is taken for each read. The snapshot is then released, and
+	// only what it has in memory may be used.
+	again Reader
 }
 
 func (j *joining) release() {
 	for _, p := range j.parts {
-		p.release()
+		if p.again == nil {
+			p.release()
+		}
 	}
+}
+
+// now returns the state of the part for one read. The caller must call release.
+func (p *joined) now(ctx context.Context) (h *snapshot, release func(), err error) {
+	if p.again == nil {
+		return p.snapshot, func() {}, nil
+	}
+	if h, err = snapshotOf(ctx, p.again); err != nil {
+		return nil, nil, err
+	}
+	v := h.v
+	h.v = v.Compared()
+	var was, is grid.Dims
+	if !slices.Equal(h.m.Shape(&is), p.m.Shape(&was)) {
+		v.Release()
+		return nil, nil, p.errChanged()
+	}
+	return h, v.Release, nil
+}
+
+// errChanged returns the error for a part that does not fit any more.
+func (p *joined) errChanged() error {
+	return p.a.fault("edited while it is concatenated: %w", ErrChanged)
 }
 
 // add adds a part.
@@ -106,6 +136,10 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 		return err
 	}
 	p := &joined{snapshot: h}
+	if h.a.held == nil && h.a.opts.Locking {
+		p.again = r
+		h.release()
+	}
 	j.parts = append(j.parts, p)
 	var buf grid.Dims
 	shape := h.m.Shape(&buf)
@@ -180,7 +214,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		}
 		err := j.writeRows(ctx, b, s, row, p.from)
 		if err == nil {
-			err = b.Engine().PutChunks(ctx, p.v, j.chunks(p))
+			err = j.copyRows(ctx, b, p)
 		}
 		if err != nil {
 			return err
@@ -188,6 +222,19 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		row = p.to
 	}
 	return j.writeRows(ctx, b, s, row, g.Grid[j.axis])
+}
+
+// copyRows copies the rows of chunks of a part that are copied as stored.
+func (j *joining) copyRows(ctx context.Context, b *frame.Batch, p *joined) error {
+	h, release, err := p.now(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if !h.chunkwise() || !j.l.takes(h) {
+		return p.errChanged()
+	}
+	return b.Engine().PutChunks(ctx, h.v, j.chunks(p, h.st.geo))
 }
 
 // allZeros reports whether all items of all parts are zeros without being read.
@@ -221,10 +268,11 @@ func (j *joining) writeRows(ctx context.Context, b *frame.Batch, s *stream, from
 	return s.write(ctx, b, s.boxes(start, stop))
 }
 
-// chunks yields the numbers of all chunks that are copied from a part, in the result and in the part.
-func (j *joining) chunks(p *joined) iter.Seq2[int, int] {
+// chunks yields the numbers of all chunks that are copied from a part, in the result and in the array of the part. old
+// is the geometry of that array.
+func (j *joining) chunks(p *joined, old *grid.Geometry) iter.Seq2[int, int] {
 	return func(yield func(to, from int) bool) {
-		g, old := j.l.geo, p.st.geo
+		g := j.l.geo
 		stride := g.GridStride[j.axis]
 		for outer := int64(0); outer < g.Chunks; outer += g.Grid[j.axis] * stride {
 			for row := p.from; row < p.to; row++ {
@@ -269,12 +317,17 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 
 // read reads a box of the part into dst, in the byte order of the result.
 func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *grid.Dims, ndim int) error {
+	h, release, err := p.now(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
 	if p.convert.None() {
-		return p.readStrided(ctx, dst, start, count, stride)
+		return h.readStrided(ctx, dst, start, count, stride)
 	}
 	n, _ := grid.Product(count[:ndim])
 	raw := make([]byte, n*int64(p.m.Dtype.Size))
-	if err := p.snapshot.read(ctx, raw, start, count); err != nil {
+	if err := h.read(ctx, raw, start, count); err != nil {
 		return err
 	}
 	items := make([]byte, len(raw))

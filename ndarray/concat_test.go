@@ -461,6 +461,54 @@ func TestHoldLocking(t *testing.T) {
 	must(t, <-done)
 }
 
+// TestConcatLocking concatenates two handles of one file, while the second edits it: Concat waits for no lock while it
+// holds one.
+func TestConcatLocking(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	o := &CreateOptions{Locking: true, NoSync: true, Chunks: []int64{2}}
+	a, err := Create(ctx, name, []int64{5}, []int8{1, 1, 1, 1, 1}, o) // the chunks of b are not copied as stored
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no file locks here")
+	}
+	must(t, err)
+	defer a.Close()
+	b, err := Edit(ctx, name, &OpenOptions{Locking: true, NoSync: true})
+	must(t, err)
+	defer b.Close()
+	stop, done := make(chan bool), make(chan error, 1)
+	go func() {
+		for k := 2; ; k++ {
+			select {
+			case <-stop:
+				done <- nil
+				return
+			default:
+			}
+			if err := Fill(ctx, b, int8(k%100)); err != nil {
+				done <- err
+				return
+			}
+		}
+	}()
+	for range 300 {
+		c, err := Concat(ctx, "", 0, []Reader{a, b}, nil)
+		if err != nil || c.Size() != 10 {
+			t.Error(err)
+			break
+		}
+	}
+	close(stop)
+	must(t, <-done)
+	j := joining{}
+	must(t, j.add(ctx, a))
+	must(t, b.Resize(ctx, 7))
+	if _, _, err := j.parts[0].now(ctx); !errors.Is(err, ErrChanged) {
+		t.Errorf("another shape: %v, want ErrChanged", err)
+	}
+}
+
 // TestStreamLarge creates arrays that are larger than the memory of a stream.
 func TestStreamLarge(t *testing.T) {
 	if testing.Short() || race.Enabled {
