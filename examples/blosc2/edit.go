@@ -29,7 +29,8 @@ input is held in memory. If PATH has a lock file, append waits until no other pr
 
 // Run runs the verb.
 func (v *appendCmd) Run(e *env) error {
-	if err := holdInput(e, v.In, v.Path); err != nil {
+	name, err := holdInput(e, v.In, v.Path)
+	if err != nil {
 		return err
 	}
 	f, err := openEdit(e, v.Path)
@@ -44,7 +45,7 @@ func (v *appendCmd) Run(e *env) error {
 	if entry, err := store.Describe(e.ctx, f); err == nil && arrayErr != nil && entry.Kind != store.KindFrame {
 		return fmt.Errorf("%s: %v: append adds raw bytes to a super-chunk, or items to an array", v.Path, entry.Kind)
 	}
-	in, err := openShown(e, v.In, v.Raw, v.progressOption)
+	in, err := openShown(e, name, v.Raw, v.progressOption)
 	if err != nil {
 		return err
 	}
@@ -203,8 +204,9 @@ func (v *setCmd) Run(e *env) error {
 	if err != nil {
 		return err
 	}
+	name := ""
 	if v.Value == nil {
-		if err := holdInput(e, v.In, v.Path); err != nil {
+		if name, err = holdInput(e, v.In, v.Path); err != nil {
 			return err
 		}
 	}
@@ -232,7 +234,7 @@ func (v *setCmd) Run(e *env) error {
 	if !ok {
 		return ndarray.ErrTooLarge
 	}
-	in, err := openShown(e, v.In, v.Raw, v.progressOption)
+	in, err := openShown(e, name, v.Raw, v.progressOption)
 	if err != nil {
 		return err
 	}

@@ -76,20 +76,25 @@ func openShown(e *env, name string, raw bool, o progressOption) (*input, error) 
 	return in, err
 }
 
-// holdInput reads standard input into memory if it is the input of a verb that waits for a lock file of path. The
-// process that writes to the pipe may read path, and hold the lock until all is written.
-func holdInput(e *env, in, path string) error {
-	if _, locking := shared(e, path); !locking || in != "" {
-		return nil
+// holdInput reads the input of a verb that waits for a lock file of path into memory, and returns its new name. It does
+// not read a regular file. The process that writes to a pipe may read path, and hold the lock until all is written.
+func holdInput(e *env, name, path string) (string, error) {
+	if _, locking := shared(e, path); !locking {
+		return name, nil
 	}
-	if c, ok := e.in.(*interruptible); ok && c.terminal() {
-		return nil // openInput refuses it
+	if name != "" && name != "-" {
+		if fi, err := os.Stat(name); err != nil || fi.Mode().IsRegular() {
+			return name, nil // openInput reports the error
+		}
 	}
-	b, err := e.stdin()
-	if err == nil {
-		e.in = bytes.NewReader(b)
+	in, err := openInput(e, name, true)
+	if err != nil {
+		return "", err
 	}
-	return err
+	defer in.close()
+	b, err := in.readAll(e.ctx, -1)
+	e.in = bytes.NewReader(b)
+	return "-", err
 }
 
 // newInput returns the input in a stream.

@@ -81,7 +81,7 @@ func TestLockFile(t *testing.T) {
 				t.Errorf("after all edits: %v, %v", got, err)
 			}
 			must(t, npyFile([]int64{0}, false, ""), "append", path)
-			for _, args := range [][]string{{"append", "-raw", path}, {"set", "-raw", path, ":4"}} {
+			for _, args := range [][]string{{"append", "-raw", path}, {"append", "-raw", path, "-"}, {"set", "-raw", path, ":4"}, {"set", "-raw", path, ":4", "-"}} {
 				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 				in := lockedItems(t, a, 4)
 				if code := run(ctx, args, in, io.Discard, io.Discard); code != 0 {

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // TestBrokenPipe runs verbs whose output nothing reads, as after the end of head. SIGPIPE ends them, and they write no
@@ -69,6 +71,44 @@ func TestOverwritePipe(t *testing.T) {
 	must(t, "", "copy", "-overwrite", a, link)
 	if fi, err := os.Lstat(link); err != nil || !fi.Mode().IsRegular() || readFile(t, a) != before {
 		t.Errorf("%v, %v", fi.Mode(), err)
+	}
+}
+
+// TestLockedPipe edits an array with items from a named pipe, whose writer holds the lock of the array.
+func TestLockedPipe(t *testing.T) {
+	name, pipe := filepath.Join(t.TempDir(), "a.b2nd"), filepath.Join(t.TempDir(), "pipe")
+	a, err := ndarray.Create(t.Context(), name, []int64{4}, []int32{1, 2, 3, 4}, &ndarray.CreateOptions{Locking: true})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no file locks here")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if err := syscall.Mkfifo(pipe, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"append", "-raw", name, pipe}, {"set", "-raw", name, "4:", pipe}} {
+		in := lockedItems(t, a, 4)
+		done := make(chan error, 1)
+		go func() {
+			w, err := os.OpenFile(pipe, os.O_WRONLY, 0)
+			if err == nil {
+				_, err = io.Copy(w, in)
+				err = errors.Join(err, w.Close())
+			}
+			done <- err
+		}()
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		if code := run(ctx, args, nil, io.Discard, io.Discard); code != 0 {
+			t.Fatalf("%q: exit status %d", args, code)
+		}
+		cancel()
+		if err := errors.Join(<-done, in.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := ndarray.Read[int32](t.Context(), a); err != nil || !slices.Equal(got, []int32{1, 2, 3, 4, 1, 2, 3, 4}) {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
