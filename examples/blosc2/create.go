@@ -128,8 +128,18 @@ func (c *createCmd) superChunk(e *env, in *input) error {
 			o.Params.TypeSize = d.Size
 		}
 	}
+	src := in.counted(in.r)
+	if in.npy != nil {
+		n, err := in.npySize()
+		if err == nil {
+			src, err = in.reader(n)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	f, err := frame.CreateFunc(e.ctx, c.to.name, func(b *frame.Batch) error {
-		return appendChunks(e.ctx, b, in.counted(in.r), int(c.ChunkSize))
+		return appendChunks(e.ctx, b, src, int(c.ChunkSize))
 	}, o)
 	if err != nil {
 		return err
@@ -202,13 +212,14 @@ func (c *createCmd) itemType(in *input) (meta.DType, error) {
 func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error) {
 	shape := c.Shape
 	if in.npy != nil {
-		have, ok := byteCount(in.npy.Shape, itemSize)
-		if !ok {
-			return nil, 0, fmt.Errorf("shape %s of the .npy file is too large", pyTuple(in.npy.Shape))
+		have, err := in.npySize()
+		if err != nil {
+			return nil, 0, err
 		}
 		if shape == nil {
 			return in.npy.Shape, have, nil
 		}
+		var ok bool
 		if shape, ok = infer(shape, have, itemSize); !ok {
 			return nil, 0, fmt.Errorf("the .npy file has shape %s, which cannot be changed to %s", pyTuple(in.npy.Shape), pyTuple(c.Shape))
 		}
@@ -274,9 +285,6 @@ func (c *createCmd) array(e *env, in *input) error {
 	shape, total, err := c.plan(e, in, d.Size)
 	if err != nil {
 		return err
-	}
-	if in.size >= 0 && in.size != total {
-		return wrongSize(in.size, total)
 	}
 	if in.p != nil {
 		in.p.total.Store(total)

@@ -252,6 +252,23 @@ func TestCreateSuperChunk(t *testing.T) {
 	if must(t, "", "dump", out) != data {
 		t.Error("super-chunk from a .npy file: the data differs")
 	}
+	for _, c := range []struct{ data, fault string }{
+		{data[1:], "the input has 3999 bytes, want 4000"}, {data[:400], "the input has 400 bytes, want 4000"}, {data + "x", "bytes"},
+	} {
+		content := npyFile([]int64{1000}, false, c.data)
+		in := writeFile(t, filepath.Join(dir, "in"), content)
+		fails(t, 1, c.fault, "", "create", "-chunksize", "400", dir+"/no", in)
+		fails(t, 1, c.fault, content, "create", "-chunksize", "400", dir+"/no")
+		fails(t, 1, c.fault, "", "append", out, in)
+		fails(t, 1, c.fault, content, "append", out)
+	}
+	if _, err := os.Stat(dir + "/no"); err == nil || must(t, "", "dump", out) != data {
+		t.Error("a .npy file of the wrong size is stored")
+	}
+	must(t, npyFile([]int64{100}, false, data[:400]), "append", out)
+	if must(t, "", "dump", out) != data+data[:400] {
+		t.Error("a .npy file appended to a super-chunk: the data differs")
+	}
 	must(t, "", "create", "-chunksize", "2000000000", dir+"/empty")
 	must(t, "ab", "create", "-chunksize", "2000000000", dir+"/small")
 	if must(t, "", "dump", dir+"/empty") != "" || must(t, "", "dump", dir+"/small") != "ab" {

@@ -57,7 +57,13 @@ func (v *appendCmd) Run(e *env) error {
 		if err := v.checkBytes(in); err != nil {
 			return err
 		}
-		data, err := in.readAll(e.ctx, -1)
+		n := int64(-1)
+		if in.npy != nil {
+			if n, err = in.npySize(); err != nil {
+				return err
+			}
+		}
+		data, err := in.readAll(e.ctx, n)
 		if err == nil && len(data) == 0 {
 			err = fmt.Errorf("the input is empty")
 		}

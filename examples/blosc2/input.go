@@ -221,6 +221,9 @@ func (in *input) spool(out string, most, slab int64) error {
 
 // reader returns the data as a stream, which returns an error unless the data has n bytes.
 func (in *input) reader(n int64) (io.Reader, error) {
+	if in.size >= 0 && in.size != n {
+		return nil, wrongSize(in.size, n)
+	}
 	r := in.r
 	if in.at != nil {
 		r = io.NewSectionReader(in.at, in.off, in.size)
@@ -279,6 +282,15 @@ func (e *exactReader) end() error {
 func readNPYHeader(r io.Reader) (*npy.Header, error) {
 	h, err := npy.ReadHeader(r)
 	return &h, err
+}
+
+// npySize returns the size in bytes that the data of a .npy file must have.
+func (in *input) npySize() (int64, error) {
+	n, ok := byteCount(in.npy.Shape, in.npy.DType.Size)
+	if !ok {
+		return 0, fmt.Errorf("shape %s of the .npy file is too large", pyTuple(in.npy.Shape))
+	}
+	return n, nil
 }
 
 // items returns the data in C order. The items of a .npy file must have the dtype d and the shape, and other data n
