@@ -203,7 +203,7 @@ func writeJSON(out *bytes.Buffer, v any) error {
 	case meta.Ext:
 		return writeJSON(out, fmt.Sprintf("extension %d %x", v.Type, v.Data))
 	case float64:
-		return writeFloat(out, v)
+		return writeFloat(out, v, 8)
 	}
 	var text bytes.Buffer
 	e := json.NewEncoder(&text)
@@ -272,8 +272,9 @@ func writeList(out *bytes.Buffer, list []any) error {
 	return nil
 }
 
-// writeFloat writes a number so that it is read as a float: 2.0, not 2.
-func writeFloat(out *bytes.Buffer, f float64) error {
+// writeFloat writes a number of a size in bytes with the fewest digits that identify it, so that it is read as a float:
+// 2.0, not 2.
+func writeFloat(out *bytes.Buffer, f float64, size int) error {
 	switch {
 	case math.IsNaN(f):
 		out.WriteString("NaN")
@@ -282,7 +283,7 @@ func writeFloat(out *bytes.Buffer, f float64) error {
 	case math.IsInf(f, -1):
 		out.WriteString("-Infinity")
 	default:
-		s := strconv.FormatFloat(f, 'g', -1, 64)
+		s := shortest(f, 'g', size)
 		if !strings.ContainsAny(s, ".e") {
 			s += ".0"
 		}

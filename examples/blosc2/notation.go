@@ -13,20 +13,23 @@ import (
 
 	"github.com/goblosc/blosc2/frame/store/table"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // writeNotation writes a value of a table or an object array as JSON. What JSON cannot express becomes an object:
 // {"bytes": hexadecimal} and {"complex": [real, imaginary]}. Times are text in UTC.
 func writeNotation(out *bytes.Buffer, v any) error {
 	switch v := v.(type) {
+	case ndarray.Float16:
+		return writeFloat(out, v.Float64(), 2)
 	case float32:
-		return writeFloat(out, float64(v))
+		return writeFloat(out, float64(v), 4)
 	case float64:
-		return writeFloat(out, v)
+		return writeFloat(out, v, 8)
 	case complex64:
-		return writeComplex(out, complex128(v))
+		return writeComplex(out, complex128(v), 4)
 	case complex128:
-		return writeComplex(out, v)
+		return writeComplex(out, v, 8)
 	case []byte:
 		fmt.Fprintf(out, `{"bytes": "%s"}`, hex.EncodeToString(v))
 		return nil
@@ -50,14 +53,14 @@ func writeNotation(out *bytes.Buffer, v any) error {
 	return writeElements(out, r.Len(), func(i int) error { return writeNotation(out, r.Index(i).Interface()) })
 }
 
-// writeComplex writes a complex number.
-func writeComplex(out *bytes.Buffer, z complex128) error {
+// writeComplex writes a complex number with parts of a size in bytes.
+func writeComplex(out *bytes.Buffer, z complex128, size int) error {
 	out.WriteString(`{"complex": [`)
-	if err := writeFloat(out, real(z)); err != nil {
+	if err := writeFloat(out, real(z), size); err != nil {
 		return err
 	}
 	out.WriteString(", ")
-	if err := writeFloat(out, imag(z)); err != nil {
+	if err := writeFloat(out, imag(z), size); err != nil {
 		return err
 	}
 	out.WriteString("]}")

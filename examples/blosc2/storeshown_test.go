@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"os"
@@ -17,6 +18,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/frame/store/table"
 	"github.com/goblosc/blosc2/internal/tabletest"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // storeOf makes a store with a name, with small leaves.
@@ -108,6 +110,41 @@ func TestByteArrays(t *testing.T) {
 	records, err := csv.NewReader(strings.NewReader(must(t, "", "table", "-csv", b.Dir))).ReadAll()
 	if err != nil || len(records) != 3 || !slices.Equal(records[1], []string{"[1, 2, 3]", "[[1, 2], [3, 4]]", "9", "[[], []]"}) {
 		t.Errorf("%q, %v", records, err)
+	}
+}
+
+// TestArraysOfNumbers prints columns of arrays of dates, timedeltas and small floats, with NaT and a null row.
+func TestArraysOfNumbers(t *testing.T) {
+	b := tabletest.New(t, `{"name": "d", "kind": "ndarray", "item_shape": [2], "dtype_str": "<M8[D]"},
+		{"name": "m", "kind": "ndarray", "item_shape": [2], "dtype_str": "<m8[ps]", "nullable": true, "null_storage": "mask"},
+		{"name": "e", "kind": "ndarray", "item_shape": [2], "dtype_str": "<f2"}, {"name": "f", "kind": "float32"},
+		{"name": "g", "kind": "ndarray", "item_shape": [2], "dtype_str": ">f4"}, {"name": "c", "kind": "complex64"}`, tabletest.AllLive(2))
+	items := func(values ...int64) (b []byte) {
+		for _, v := range values {
+			b = binary.LittleEndian.AppendUint64(b, uint64(v))
+		}
+		return b
+	}
+	b.Fixed("_cols/d", "<M8[D]", []int64{2, 2}, items(ndarray.NaT, -719162, 1, 0))
+	b.Fixed("_cols/m", "<m8[ps]", []int64{2, 2}, items(5, ndarray.NaT, 0, 0))
+	tabletest.Write(b, "_cols/m.notnull", []int64{2}, []bool{true, false})
+	tabletest.Write(b, "_cols/e", []int64{2, 2}, []ndarray.Float16{ndarray.Float16Of(0.1), ndarray.Float16Of(2.0), 0, 0})
+	tabletest.Write(b, "_cols/f", []int64{2}, []float32{0.1, 2})
+	b.Fixed("_cols/g", ">f4", []int64{2, 2}, []byte("\x3d\xcc\xcc\xcd\x40\x00\x00\x00\x00\x00\x00\x00\x7f\xc0\x00\x00"))
+	tabletest.Write(b, "_cols/c", []int64{2}, []complex64{0.1, 2i})
+	want := `{"rows": 2, "columns": {"d": [[null, "0001-01-01 00:00:00"], ["1970-01-02 00:00:00", "1970-01-01 00:00:00"]], ` +
+		`"m": [[5, null], null], "e": [[0.1, 2.0], [0.0, 0.0]], "f": [0.1, 2.0], "g": [[0.1, 2.0], [0.0, NaN]], ` +
+		`"c": [{"complex": [0.1, 0.0]}, {"complex": [0.0, 2.0]}]}}` + "\n"
+	if got := must(t, "", "table", "-json", b.Dir); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	records, err := csv.NewReader(strings.NewReader(must(t, "", "table", "-csv", b.Dir))).ReadAll()
+	row := []string{`[null, "0001-01-01 00:00:00"]`, "[5, null]", "[0.1, 2.0]", "0.1", "[0.1, 2.0]", "(0.1+0j)"}
+	if err != nil || len(records) != 3 || !slices.Equal(records[1], row) || records[2][1] != "" {
+		t.Errorf("%q, %v", records, err)
+	}
+	if got := must(t, "", "table", "-text", b.Dir, "d", "m"); !strings.Contains(got, `0  [null, "0001-01-01 00:00:00"]`) || !strings.Contains(got, "[5, null]") {
+		t.Error(got)
 	}
 }
 

@@ -2,18 +2,21 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/table"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // tableCmd prints a table.
 type tableCmd struct {
 	progressOption
 	Text    bool     `help:"print rows in columns, as many as fit, and of more than 60 rows the first and last five; the default on a terminal"`
-	JSON    bool     `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}}, the default for a file or a pipe. Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC"`
+	JSON    bool     `name:"json" help:"print one JSON object {\"rows\": n, \"columns\": {name: [values]}}, the default for a file or a pipe. Nulls are null, bytes {\"bytes\": hexadecimal}, complex numbers {\"complex\": [real, imaginary]}, arrays nested lists, times text in UTC, timedeltas counts of their unit"`
 	CSV     bool     `name:"csv" help:"print CSV with a header. Nulls are empty, bytes are hexadecimal, lists and objects are JSON"`
 	Rows    rowRange `placeholder:"START:STOP" help:"print only these rows; as in Python, both are optional, and negative ones count from the end"`
 	Path    string   `arg:"" name:"PATH"`
@@ -179,6 +182,56 @@ func tableCSV(e *env, t *tablePart, p *progress) error {
 		}
 		return nil
 	})
+}
+
+// hasTimes reports whether the values of a column are arrays of dates or timedeltas.
+func hasTimes(c *table.Column) bool {
+	if c.Info().Kind != "ndarray" {
+		return false
+	}
+	kind := c.Array().DType().Kind
+	return kind == 'M' || kind == 'm'
+}
+
+// readValues returns the values of rows of a column. In arrays, NaT is nil, and other timedeltas are counts of their
+// unit.
+func readValues(ctx context.Context, c *table.Column, start, stop int64) ([]any, error) {
+	if !hasTimes(c) {
+		return table.Read[any](ctx, c, start, stop)
+	}
+	counts, err := table.Read[int64](ctx, c, start, stop)
+	if err != nil {
+		return nil, err
+	}
+	var times []time.Time
+	if c.Array().DType().Kind == 'M' {
+		if times, err = table.Read[time.Time](ctx, c, start, stop); err != nil {
+			return nil, err
+		}
+	}
+	nulls, err := c.Nulls(ctx, start, stop)
+	if err != nil {
+		return nil, err
+	}
+	values := make([]any, stop-start)
+	for row := range values {
+		if nulls != nil && nulls[row] {
+			continue
+		}
+		per := len(counts) / len(values)
+		items := make([]any, per)
+		for i := range items {
+			switch n := counts[row*per+i]; {
+			case n == ndarray.NaT:
+			case times != nil:
+				items[i] = times[row*per+i]
+			default:
+				items[i] = n
+			}
+		}
+		values[row] = items
+	}
+	return values, nil
 }
 
 // Run runs the verb.

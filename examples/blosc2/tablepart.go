@@ -131,7 +131,7 @@ func (p *tablePart) rows() int64 { return p.stop - p.start }
 
 // values ranges over the values of a column of the part.
 func (p *tablePart) values(e *env, c *table.Column) iter.Seq2[any, error] {
-	if p.rows() == p.Rows() {
+	if p.rows() == p.Rows() && !hasTimes(c) {
 		return table.All[any](e.ctx, c)
 	}
 	return func(yield func(any, error) bool) {
@@ -210,7 +210,7 @@ func (p *tablePart) rowBytes(columns []*table.Column) float64 {
 func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _ int64, err error) {
 	values = make([][]any, len(columns))
 	for i := 0; i < len(columns); i++ {
-		values[i], err = table.Read[any](e.ctx, columns[i], start, start+n)
+		values[i], err = readValues(e.ctx, columns[i], start, start+n)
 		if errors.Is(err, table.ErrTooLarge) && n > 1 {
 			n, i = n/2, -1
 		} else if err != nil {

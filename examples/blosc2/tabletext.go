@@ -75,7 +75,7 @@ func columnText(e *env, t *tablePart, info table.ColumnInfo, edge int64) ([]stri
 	}
 	cells := []string{shortened(info.Name)}
 	add := func(start, stop int64) error {
-		values, err := table.Read[any](e.ctx, c, start, stop)
+		values, err := readValues(e.ctx, c, start, stop)
 		if err != nil {
 			return err
 		}
