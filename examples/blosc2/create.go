@@ -15,7 +15,7 @@ import (
 // createCmd creates an array or a super-chunk.
 type createCmd struct {
 	Shape    lengths `placeholder:"3,4" help:"shape of the array; '' for an array without dimensions. One length may be -1, which the size of the input determines. The default is the shape of the .npy file, or one axis for raw bytes"`
-	DType    string  `name:"dtype" placeholder:"'<f4'" help:"NumPy dtype of the items. The default is the dtype of the .npy file"`
+	DType    string  `name:"dtype" placeholder:"'<f4'" help:"NumPy dtype of raw items. The dtype that a .npy file states can be changed only from or to bytes, such as V4"`
 	Raw      bool    `help:"the input is raw bytes; without -dtype, its items are bytes. Other input than .npy is refused without -raw, -dtype or -chunksize"`
 	TypeSize size    `name:"typesize" placeholder:"N" help:"item size of a plain super-chunk. The default is the item size of the dtype"`
 	Meta     pairs   `placeholder:"name=json" help:"add a metalayer, stored as MessagePack; may be repeated"`
@@ -193,8 +193,8 @@ func (c *createCmd) itemType(in *input) (meta.DType, error) {
 		if d, err = meta.ParseDType(c.DType); err != nil {
 			return d, fmt.Errorf("-dtype: %w", err)
 		}
-		if in.npy != nil && d.Size != in.npy.DType.Size {
-			return d, fmt.Errorf("items of -dtype have %d bytes, but items of the .npy file have %d", d.Size, in.npy.DType.Size)
+		if in.npy != nil && d.String() != in.npy.DType.String() && (d.Size != in.npy.DType.Size || !isRaw(d) && !isRaw(in.npy.DType)) {
+			return d, fmt.Errorf("-dtype is %s, but the .npy file states the dtype of its items, %s", d, in.npy.DType)
 		}
 	} else if in.npy != nil {
 		d = in.npy.DType
@@ -207,6 +207,9 @@ func (c *createCmd) itemType(in *input) (meta.DType, error) {
 	}
 	return d, nil
 }
+
+// isRaw reports whether items of a dtype are bytes without a meaning.
+func isRaw(d meta.DType) bool { return d.Kind == 'V' && d.Fields == nil && d.Elem == nil }
 
 // plan returns the shape of the array and its size in bytes.
 func (c *createCmd) plan(e *env, in *input, itemSize int) ([]int64, int64, error) {

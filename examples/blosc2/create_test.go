@@ -72,7 +72,7 @@ func TestCreate(t *testing.T) {
 		{data, []string{"-shape", "3,40,50", "-dtype", "<i4", "-"}},
 		{"", []string{npy}}, {"", []string{fortran}},
 		{npyFile(shape, false, data), nil}, {npyFile(shape, true, toFortran(shape, data)), nil},
-		{npyFile([]int64{120, 50}, false, data), []string{"-shape", "3,40,50"}},
+		{npyFile([]int64{120, 50}, false, data), []string{"-shape", "3,40,50"}}, {npyFile(shape, false, data), []string{"-dtype", "int32"}},
 	} {
 		out := fmt.Sprintf("%s/out%d.b2nd", dir, i)
 		must(t, c.stdin, append([]string{"create", out}, c.args...)...)
@@ -89,6 +89,11 @@ func TestCreate(t *testing.T) {
 		if !bytes.Equal(b, first) {
 			t.Errorf("%v: the file differs from the first", c.args)
 		}
+	}
+	out := dir + "/bytes.b2nd"
+	must(t, npyFile(shape, false, data), "create", "-dtype", "V4", out)
+	if must(t, "", "dump", out) != data {
+		t.Error("-dtype V4: the data differs")
 	}
 	// The library creates the same file.
 	a, err := ndarray.CreateBytes(t.Context(), dir+"/lib.b2nd", shape, "<i4", []byte(data), nil)
@@ -212,7 +217,9 @@ func TestCreateShapes(t *testing.T) {
 	for _, c := range []struct{ words, stdin, args string }{
 		{"5 bytes, want 6", "abcde", "-raw -shape 2,3"}, {"more than 6", "abcdefg", "-raw -shape 2,3"}, {"a multiple of the item size", "abcde", "-dtype <i4"},
 		{"too large", "", "-raw -shape 4000000000,4000000000"}, {"dtype", "", "-dtype nonsense -shape 3"}, {"no bytes", "", "-dtype S0 -shape 3"},
-		{"cannot be changed to", npyFile([]int64{2}, false, "12345678"), "-shape 3"}, {"have 8 bytes, but items of the .npy file have 4", npyFile([]int64{2}, false, "12345678"), "-dtype <i8"},
+		{"cannot be changed to", npyFile([]int64{2}, false, "12345678"), "-shape 3"}, {"-dtype is <i8, but the .npy file states the dtype of its items, <i4", npyFile([]int64{2}, false, "12345678"), "-dtype <i8"},
+		{"-dtype is >i4, but", npyFile([]int64{2}, false, "12345678"), "-dtype >i4"}, {"-dtype is <f4, but", npyFile([]int64{2}, false, "12345678"), "-dtype <f4"},
+		{"-dtype is >i4, but", npyFile([]int64{2}, false, "12345678"), "-dtype >i4 -chunksize 4"}, {"-dtype is |V8, but", npyFile([]int64{2}, false, "12345678"), "-dtype V8"},
 		{"shape must be", npyFile([]int64{1, 2}, true, "12345678"), "-shape 2,1"}, {"bytes", npyFile([]int64{3}, false, "12345678"), ""},
 		{"Fortran", npyFile([]int64{1, 2}, true, "12345678"), "-chunksize 4"},
 		{"", "abc", "-raw -shape 3 -chunks 2,2"}, {"", "abc", "-raw -shape 3 -chunks 2 -blocks 3"}, {"", "abc", "-raw -shape 3 -meta " + strings.Repeat("n", 40) + "=1"},
