@@ -95,6 +95,17 @@ func TestCreate(t *testing.T) {
 	if must(t, "", "dump", out) != data {
 		t.Error("-dtype V4: the data differs")
 	}
+	const version = "/proc/version" // a regular file of size 0
+	if b, err := os.ReadFile(version); err == nil && len(b) > 0 {
+		must(t, "", "create", "-overwrite", "-raw", out, version)
+		if must(t, "", "dump", out) != string(b) {
+			t.Errorf("%s: the data differs", version)
+		}
+	}
+	must(t, "", "create", "-overwrite", "-raw", out, writeFile(t, dir+"/empty", ""))
+	if must(t, "", "dump", out) != "" {
+		t.Error("an empty file: the data differs")
+	}
 	// The library creates the same file.
 	a, err := ndarray.CreateBytes(t.Context(), dir+"/lib.b2nd", shape, "<i4", []byte(data), nil)
 	if err != nil {

@@ -54,7 +54,7 @@ func openInput(e *env, name string, raw bool) (*input, error) {
 		err = fmt.Errorf("%s is a directory", name)
 	}
 	var in *input
-	if err == nil && fi.Mode().IsRegular() {
+	if err == nil && fi.Mode().IsRegular() && fi.Size() > 0 { // in /proc, files of size 0 have content
 		in, err = newFileInput(f, fi.Size(), name, raw)
 	} else if err == nil {
 		in, err = newInput(newInterruptible(e.ctx, f), name, raw)
