@@ -45,6 +45,7 @@ type sparse struct {
 	temp    storage.Temp
 	noSync  bool
 	pending storage.Pending[*snapshot] // the extents' positions are file numbers
+	unused  []storage.Extent           // files to remove
 	scanned bool                       // shared is known
 	shared  bool                       // the index references files twice: no file is removed
 	takenBy *transaction               // the transaction of taken and low
@@ -165,7 +166,7 @@ func (d *sparse) number(tx *transaction, n int64) int64 {
 		for _, x := range d.pending.All() {
 			d.taken[x.Off] = true
 		}
-		for _, x := range slices.Concat(tx.extents(), tx.freed) {
+		for _, x := range slices.Concat(d.unused, tx.extents(), tx.freed) {
 			d.taken[x.Off] = true
 		}
 		for _, n := range d.avoided {
@@ -308,15 +309,21 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 func (d *sparse) sync() error { return storage.SyncRoot(d.root, d.noSync) }
 
 func (d *sparse) reclaim(now *snapshot) *transaction {
-	free := d.pending.Release()
-	if len(free) > 0 && now != nil { // otherwise a batch was open when the frame was closed
-		if ok, err := now.stored(); err != nil || !ok {
-			return nil // the stored state may use the names
-		}
+	d.unused = append(d.unused, d.pending.Release()...)
+	if len(d.unused) == 0 || now == nil { // a closed frame does not know what is stored
+		return nil
 	}
-	for _, x := range free {
+	ok, err := now.stored()
+	if err != nil {
+		return nil
+	}
+	for _, x := range d.unused {
+		if !ok { // the stored state may use the names
+			break
+		}
 		d.root.Remove(chunkFileName(x.Off)) // a file that remains only takes space
 	}
+	d.unused = nil
 	return nil
 }
 
@@ -416,6 +423,7 @@ func (d *sparse) named(r storage.Root) (bool, error) {
 func (d *sparse) adopt(r reopened, old, s *snapshot) {
 	d.scanned, d.shared, d.takenBy, d.taken = false, false, nil, nil
 	d.pending.Forget()
+	d.unused = nil
 	if s.root = r.root; !r.same {
 		d.pending.Add(old, storage.Extent{}, nil, nil, d.root)
 		d.root = r.root

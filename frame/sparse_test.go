@@ -286,8 +286,10 @@ func TestIdle(t *testing.T) {
 			return err
 		},
 	}
+	var open *Batch
 	ends := map[string]func(f *Frame) error{
-		"Close": (*Frame).Close,
+		"Close":                (*Frame).Close,
+		"Rollback after Close": func(*Frame) error { open.Rollback(); return nil },
 		"Rollback": func(f *Frame) error {
 			b, err := f.Begin(t.Context())
 			if err == nil {
@@ -319,7 +321,17 @@ func TestIdle(t *testing.T) {
 				}
 				g, err := Edit(t.Context(), name, &OpenOptions{NoSync: true})
 				must(t, err)
+				v, err := f.Engine().View(t.Context())
+				must(t, err)
 				must(t, use1(f, g))
+				if open = nil; end == "Rollback after Close" {
+					open, err = f.Begin(t.Context())
+					must(t, err)
+				}
+				v.Release()
+				if open != nil {
+					must(t, f.Close())
+				}
 				_, err = g.Refresh(t.Context())
 				must(t, err)
 				for i := range 5 {
