@@ -2,6 +2,7 @@ package convert
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/goblosc/blosc2/internal/errs"
@@ -50,11 +51,14 @@ func Cast(to, from meta.DType) (numbers.Loop, error) {
 // number is a number inside an item: where it starts and its bytes.
 type number struct{ at, width int }
 
-// part is a number inside an item, or bytes that have no order.
-type part struct {
-	number
-	swap bool // the byte order differs
-}
+// part is a number inside an item, or bytes that have no order: where it starts times 2^32, its bytes times 2, and 1 if
+// the byte order differs. Integers are sorted by code that other packages need, too.
+type part int64
+
+func partOf(at, width int, swap int64) part { return part(int64(at)<<32 | int64(width)<<1 | swap) }
+
+func (p part) number() number { return number{int(p >> 32), int(p >> 1 & math.MaxInt32)} }
+func (p part) swap() bool     { return p&1 != 0 }
 
 // OrderDiffers reports whether two dtypes differ in the byte order of their numbers and in nothing else, and Cast can
 // change it.
@@ -67,17 +71,18 @@ func swaps(to, from meta.DType) []number {
 		return nil
 	}
 	parts := appendParts(nil, to, from, 0)
-	slices.SortFunc(parts, func(a, b part) int { return a.at - b.at })
+	slices.Sort(parts)
 	var list []number
 	swapped, kept := 0, 0 // the ends of the numbers in list, and of the other parts
 	for _, p := range parts {
-		end := p.at + p.width
+		n := p.number()
+		end := n.at + n.width
 		switch {
-		case !p.swap && p.at >= swapped:
+		case !p.swap() && n.at >= swapped:
 			kept = max(kept, end)
-		case p.swap && p.at >= max(swapped, kept):
-			list, swapped = append(list, p.number), end
-		case !p.swap || p.at < kept || list[len(list)-1] != p.number:
+		case p.swap() && n.at >= max(swapped, kept):
+			list, swapped = append(list, n), end
+		case !p.swap() || n.at < kept || list[len(list)-1] != n:
 			return nil
 		}
 	}
@@ -106,14 +111,16 @@ func appendParts(list []part, to, from meta.DType, at int) []part {
 			width = 4
 		}
 		for k := 0; k < to.Size; k += width {
-			list = append(list, part{number{at + k, width}, true})
+			list = append(list, partOf(at+k, width, 1))
 		}
 	case to.Size > 0:
-		if n := len(list) - 1; n >= 0 && !list[n].swap && list[n].at+list[n].width == at {
-			list[n].width += to.Size
-		} else {
-			list = append(list, part{number{at, to.Size}, false})
+		if k := len(list) - 1; k >= 0 && !list[k].swap() {
+			if n := list[k].number(); n.at+n.width == at {
+				list[k] = partOf(n.at, n.width+to.Size, 0)
+				break
+			}
 		}
+		list = append(list, partOf(at, to.Size, 0))
 	}
 	return list
 }
