@@ -4,8 +4,8 @@
 //	parquet trips.b2z trips.parquet fare tip
 //
 // With names, it writes only these columns. It does not replace a file, unless one appears while it runs. It holds
-// 65,536 rows at a time. Columns that are computed on each read are left out, and a column that is stale is an error:
-// name the others.
+// 65,536 rows at a time, and at most 1,048,576 compressed rows, which become a row group. Columns that are computed on
+// each read are left out, and a column that is stale is an error: name the others.
 package main
 
 import (
@@ -84,7 +84,7 @@ func write(ctx context.Context, out io.Writer, t *table.Table, columns []string)
 	schema = withLists(schema)
 	// A struct hides Close, which pqarrow would call.
 	w, err := pqarrow.NewFileWriter(schema, struct{ io.Writer }{out},
-		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd)),
+		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Zstd), parquet.WithMaxRowGroupLength(1<<20)),
 		pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema())) // for large_utf8, time zones and dictionaries
 	if err != nil {
 		return err

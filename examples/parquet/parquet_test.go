@@ -119,6 +119,26 @@ func TestManyBatches(t *testing.T) {
 	}
 }
 
+// TestRowGroups expects that the rows of a large table become row groups, each of which the writer holds in memory.
+func TestRowGroups(t *testing.T) {
+	for n, want := range map[int]int{1 << 20: 1, 1<<20 + 1: 2} {
+		b := tabletest.New(t, `{"name": "a", "kind": "bool"}`, tabletest.AllLive(n))
+		tabletest.Write(b, "_cols/a", []int64{int64(n)}, make([]bool, n))
+		to := filepath.Join(t.TempDir(), "t.parquet")
+		if err := convert(context.Background(), b.Dir, to, nil); err != nil {
+			t.Fatal(err)
+		}
+		f, err := file.OpenParquetFile(to, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.NumRowGroups(); got != want || f.NumRows() != int64(n) {
+			t.Errorf("%d rows: %d row groups of %d rows, want %d", n, got, f.NumRows(), want)
+		}
+		f.Close()
+	}
+}
+
 // compare compares the values of tables, which may be divided in other ways.
 func compare(t *testing.T, got, want arrow.Table) {
 	t.Helper()
