@@ -40,7 +40,8 @@ password: use a proxy for both.
   /api/fetch/PATH       a frame, with ranges; with slice_=SEL, a selection as a frame
   /api/chunk/PATH       the stored bytes of chunk nchunk=N
 
-With format=npy or format=json, or the header Accept, a client asks for a form. In JSON, byte strings are text, or
+An empty SEL selects all items. With format=npy or format=json, or the header Accept, a client asks for a form of a
+selection or listing; format without sel is an error for a file. In JSON, byte strings are text, or
 {"bytes": hexadecimal} if they are not UTF-8, and codes of text that UTF-8 cannot have are escapes such as \ud800. The
 paths below /api are those of Caterva2 that C2Array of python-blosc2 reads.
 

@@ -152,6 +152,7 @@ func (s *Server) serveFetch(w *response, r *http.Request) error {
 	}
 	text := q.Get("slice_")
 	if text == "" {
+		r.URL.RawQuery = "" // there is no other form of the stored bytes
 		return s.serveStored(w, r)
 	}
 	sel, err := parseSelection(text)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 
 	"github.com/goblosc/blosc2/frame"
@@ -73,7 +74,7 @@ func (s *Server) open(ctx context.Context, t target) (*entry, error) {
 		return s.cache.acquire(ctx, entryKey{t.name, ""}, stampOf(index), nil, func(ctx context.Context, e *entry) error {
 			return s.openSparse(ctx, e, t)
 		})
-	case t.key == "":
+	case t.key == "" && filepath.Ext(t.name) != ".b2z":
 		return s.cache.acquire(ctx, entryKey{t.name, ""}, stampOf(t.info), nil, func(ctx context.Context, e *entry) error {
 			return s.openFile(ctx, e, false)
 		})
@@ -83,13 +84,30 @@ func (s *Server) open(ctx context.Context, t target) (*entry, error) {
 		return nil, err
 	}
 	defer st.release()
+	if t.key == "" {
+		return nil, noLeaf(ctx, st, t, ndarray.ErrNotArray)
+	}
 	return s.cache.acquire(ctx, entryKey{t.name, "/" + t.key}, st.stamp, st, func(ctx context.Context, e *entry) error {
 		f, err := st.store.Frame(ctx, e.key.leaf)
-		if err == nil {
-			e.setFrame(f)
+		if err != nil {
+			return noLeaf(ctx, st, t, err)
 		}
-		return err
+		e.setFrame(f)
+		return nil
 	})
+}
+
+// noLeaf returns the error for a target in a store that is no leaf but a group or a table, or otherwise err.
+func noLeaf(ctx context.Context, st *entry, t target, err error) error {
+	found, statErr := st.store.Stat(ctx, "/"+t.key)
+	at := path.Join("/", filepath.ToSlash(t.name), t.key)
+	switch {
+	case statErr == nil && found.Kind == store.KindTable:
+		return fmt.Errorf("%s is a table; select from one of its columns, %s/_cols/NAME: %w", at, at, ndarray.ErrNotArray)
+	case statErr == nil && found.Kind == store.KindGroup:
+		return fmt.Errorf("%s holds arrays; select from one of them, which %s/ lists: %w", at, at, ndarray.ErrNotArray)
+	}
+	return err
 }
 
 // openStore returns the open store in the file of a target. The caller releases it.

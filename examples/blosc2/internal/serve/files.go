@@ -169,6 +169,9 @@ func (s *Server) enterStore(r *http.Request, t target) (*entry, error) {
 
 // serveContent answers with ranges of a content, or with all of it.
 func serveContent(w *response, r *http.Request, ext, tag string, modified time.Time, content io.ReadSeeker) error {
+	if f := r.URL.Query().Get("format"); f != "" {
+		return errorf(http.StatusBadRequest, "format=%s is for selections and listings, not for stored bytes; add sel= to select all items", f)
+	}
 	if strings.Count(r.Header.Get("Range"), ",") >= maxRanges {
 		return errorf(http.StatusRequestedRangeNotSatisfiable, "more than %d ranges", maxRanges)
 	}

@@ -212,6 +212,13 @@ func TestJSON(t *testing.T) {
 			t.Errorf("%s: %q, want %q", sel, got, want)
 		}
 	}
+	for q, code := range map[string]int{"": 200, "?format=": 200, "?format=json": 400, "?format=npy": 400} {
+		body(t, ask(t, s, "GET", "/api/fetch/a.b2nd"+q), 200)
+		got := body(t, ask(t, s, "GET", "/a.b2nd"+q), code)
+		if want := strings.TrimPrefix(q, "?") + " is for selections and listings"; code != 200 && !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", q, got, want)
+		}
+	}
 	b, err := ndarray.CreateBytes(t.Context(), filepath.Join(dir, "b.b2nd"), []int64{3}, "|S2", []byte("\xff\xfea\x00\xfe\x00"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -225,6 +232,22 @@ func TestJSON(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	fixtures := newServer(t, fixturesDir, testConfig())
+	for p, want := range map[string]string{
+		"/tables/t05_int32.b2z":    "/tables/t05_int32.b2z is a table; select from one of its columns, /tables/t05_int32.b2z/_cols/NAME",
+		"/stores/tree.b2z":         "/stores/tree.b2z holds arrays; select from one of them, which /stores/tree.b2z/ lists",
+		"/stores/tree.b2z/img":     "/stores/tree.b2z/img holds arrays",
+		"/tables/t05_int32.b2z/no": "not found",
+	} {
+		code := 422
+		if want == "not found" {
+			code = 404
+		}
+		if got := body(t, ask(t, fixtures, "GET", p+"?sel=0"), code); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", p, got, want)
+		}
+	}
+	body(t, ask(t, fixtures, "GET", "/stores/tree.b2z/img/level0?format=json"), 400)
+	body(t, ask(t, fixtures, "GET", "/stores/tree.b2z/img?format=json"), 301)
 	list, err := filepath.Glob(filepath.Join(fixturesDir, "python-blosc2", "dtype_*"))
 	if err != nil || len(list) < 20 {
 		t.Fatal(list, err)
