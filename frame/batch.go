@@ -195,9 +195,7 @@ func (s *snapshot) indexes(h *coder.Header) bool {
 		return false
 	}
 	_, err := coder.IndexedSpecial(nil, h.Special(), h.NBytes, s.cparams())
-	// C-Blosc2 rejects uninitialized chunks that end inside an item.
-	ragged := h.Special() == chunk.Uninit && s.typeSize <= coder.MaxTypeSize && h.NBytes%int(s.typeSize) != 0
-	return err == nil && !ragged
+	return err == nil && h.NBytes%int(s.typeSize) == 0 // C-Blosc2 rejects special chunks that end inside an item
 }
 
 // plainSpecial returns a chunk with the content of a special chunk that only an index can represent: a repeated item,
@@ -212,7 +210,7 @@ func (b *Batch) plainSpecial(h *coder.Header) ([]byte, error) {
 		coder.FillSpecial(value, h.Special(), nil, size, 0)
 		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.Params{TypeSize: size, BlockSize: h.BlockSize})
 	}
-	return coder.EncodeZeros(n) // NaNs are whole items
+	return coder.EncodeZeros(n, h.TypeSize, h.BlockSize) // NaNs are whole items
 }
 
 // free records that a chunk is not referenced after the commit.

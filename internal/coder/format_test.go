@@ -137,7 +137,7 @@ func TestSpecial(t *testing.T) {
 
 func TestEncodeZeros(t *testing.T) {
 	for _, n := range []int{0, 1, 31, 32, 33, 256 << 10, 256<<10 + 1, 10<<20 + 7} {
-		b, err := EncodeZeros(n)
+		b, err := EncodeZeros(n, 1, 256<<10)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func TestEncodeZeros(t *testing.T) {
 			t.Errorf("%d zeros: %d bytes decoded, %v", n, len(got), err)
 		}
 	}
-	b, err := EncodeZeros(MaxBytes)
+	b, err := EncodeZeros(MaxBytes, 8, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestEncodeZeros(t *testing.T) {
 	if n, err := r.ReadAt(end, MaxBytes-3); n != 3 || !bytes.Equal(end, make([]byte, 3)) {
 		t.Errorf("the end: %v %v", end, err)
 	}
-	if _, err := EncodeZeros(MaxBytes + 1); !errors.Is(err, errs.ErrTooLarge) {
+	if _, err := EncodeZeros(MaxBytes+1, 1, 0); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("one byte too many: %v", err)
 	}
 }

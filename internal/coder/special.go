@@ -98,10 +98,16 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([
 	return p.special(dst, s, nbytes, value)
 }
 
-// EncodeZeros returns a chunk of nbytes of zeros with items of one byte that is not special: each block is stored as a
-// stream of zeros. Errors are ErrTooLarge.
-func EncodeZeros(nbytes int) ([]byte, error) {
-	l, err := Params{Codec: codec.BloscLZ, Level: 1, TypeSize: 1, BlockSize: 256 << 10, Filters: []Filter{}}.Layout(nbytes)
+// EncodeZeros returns a chunk of nbytes of zeros that is not special: each block is stored as a stream of zeros. The
+// chunk is small: the blocks are larger than blockSize if there would be more than 65536 of them. Errors are
+// ErrTooLarge.
+func EncodeZeros(nbytes, typeSize, blockSize int) ([]byte, error) {
+	if blocksIn(nbytes, max(blockSize, 1)) > 1<<16 {
+		blockSize = 256 << 10
+	}
+	l, err := Params{
+		Codec: codec.BloscLZ, Level: 1, TypeSize: typeSize, BlockSize: blockSize, Filters: []Filter{}, Split: SplitNever,
+	}.Layout(nbytes)
 	if err != nil {
 		return nil, err
 	}

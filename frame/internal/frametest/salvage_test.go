@@ -2,6 +2,7 @@ package frametest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -399,18 +400,60 @@ func TestSalvageSparseEntries(t *testing.T) {
 	}
 }
 
-// TestAppendOddSpecial appends special values that are no whole items of the frame.
+// TestAppendOddSpecial appends special values that are no whole items of the frame. C-Blosc2 accepts them only as
+// ordinary chunks.
 func TestAppendOddSpecial(t *testing.T) {
-	for _, special := range []chunk.Special{chunk.NaNs, chunk.Uninit} {
-		c, err := chunk.EncodeSpecial(nil, special, 484, nil, chunk.Params{TypeSize: 4})
+	ctx := t.Context()
+	check := func(f *frame.Frame, i int, want []byte) {
+		t.Helper()
+		got, err := f.ReadChunk(ctx, nil, i)
 		must(t, err)
-		f, err := frame.CreateFunc(t.Context(), "", func(b *frame.Batch) error { return b.AppendRaw(t.Context(), c) }, &frame.CreateOptions{Params: chunk.Params{TypeSize: 5}})
+		info, err := f.ChunkInfo(ctx, i)
 		must(t, err)
-		want, err := chunk.Decode(nil, c)
-		must(t, err)
-		if got, err := f.ReadChunk(t.Context(), nil, 0); err != nil || len(got) != 484 || special == chunk.NaNs && !bytes.Equal(got, want) {
-			t.Errorf("%v: %v", special, err)
+		if !bytes.Equal(got, want) || info.Special != chunk.Regular && info.Special != chunk.Value {
+			t.Errorf("chunk %d is %v, %d bytes", i, info.Special, len(got))
 		}
+	}
+	for _, typeSize := range []int{5, 8, 300} {
+		for _, special := range []chunk.Special{chunk.Zeros, chunk.NaNs, chunk.Uninit} {
+			c, err := chunk.EncodeSpecial(nil, special, 484, nil, chunk.Params{TypeSize: 4})
+			must(t, err)
+			want, err := chunk.Decode(nil, c)
+			must(t, err)
+			o := &frame.CreateOptions{Params: chunk.Params{TypeSize: typeSize}}
+			f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error {
+				return cmp.Or(b.AppendRaw(ctx, c), b.InsertRaw(ctx, 0, c), b.Append(ctx, want), b.UpdateRaw(ctx, 2, c))
+			}, o)
+			must(t, err)
+			for i := range 3 {
+				check(f, i, want)
+			}
+		}
+		zeros := make([]byte, 8*501)
+		for _, goal := range []chunk.Goal{0, chunk.Balanced} {
+			o := &frame.CreateOptions{Params: chunk.Params{TypeSize: typeSize}, Goal: goal}
+			f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error {
+				return cmp.Or(b.Append(ctx, bytes.Repeat([]byte("12345"), 480)), b.Append(ctx, zeros[:501]))
+			}, o)
+			must(t, err)
+			check(f, 1, zeros[:501])
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "dir")
+	r, err := frame.CreateRegions(ctx, dir, 8*501, &frame.CreateOptions{
+		Params: chunk.Params{TypeSize: 8, BlockSize: 64}, ChunkSize: 501, NoSync: true,
+	})
+	must(t, err)
+	for i := range 8 {
+		must(t, r.Write(ctx, i, make([]byte, 501)))
+	}
+	must(t, r.Finish(ctx))
+	must(t, r.Close())
+	f, err := frame.Open(ctx, dir, nil)
+	must(t, err)
+	defer f.Close()
+	for i := range 8 {
+		check(f, i, make([]byte, 501))
 	}
 }
 
