@@ -30,7 +30,7 @@ type Params struct {
 }
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
-// DefaultLevel. The error wraps ErrParam or errors.ErrUnsupported.
+// DefaultLevel, and Dict only for codecs with dictionaries. The error wraps ErrParam or errors.ErrUnsupported.
 func (p Params) Normalize() (Params, error) {
 	n, err := coder.Params(p).Normalize()
 	return Params(n), err

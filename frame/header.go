@@ -225,6 +225,7 @@ func (h *header) setCParams(p chunk.Params) error {
 	default:
 		h.split = uint8(p.Split) - 1
 	}
+	h.flags2 &^= flags2Dict
 	if p.Dict {
 		h.flags2 |= flags2Dict
 	}

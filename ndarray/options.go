@@ -40,8 +40,7 @@ type CreateOptions struct {
 	Filters []chunk.Filter
 	// Split selects when a block is divided into one stream for each byte of an item. 0 selects chunk.SplitAuto.
 	Split chunk.SplitMode
-	// Dict trains a dictionary for each chunk. Only Zstd, LZ4 and LZ4HC have dictionaries; other codecs ignore it, as
-	// in C-Blosc2.
+	// Dict trains a dictionary for each chunk. Only Zstd, LZ4 and LZ4HC have dictionaries; other codecs ignore it.
 	Dict bool
 
 	// Goal is Balanced, Smallest or Fastest. It chooses codec, level, filters and split mode by the data, so none of

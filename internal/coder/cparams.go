@@ -129,7 +129,7 @@ func (p Params) Pipeline() Pipeline {
 }
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
-// codec.DefaultLevel. Errors are ErrParam or errors.ErrUnsupported.
+// codec.DefaultLevel, and Dict only for codecs with dictionaries. Errors are ErrParam or errors.ErrUnsupported.
 func (p Params) Normalize() (Params, error) {
 	n, err := p.normal()
 	if err != nil {
@@ -142,6 +142,7 @@ func (p Params) Normalize() (Params, error) {
 		pl := n.Pipeline()
 		n.Filters = pl[:]
 	}
+	n.Dict = n.Dict && n.traits().Dict // C-Blosc2 does not append to a frame that asks other codecs for dictionaries
 	return n, nil
 }
 

@@ -15,7 +15,7 @@ func (l *Layout) NeedsDict() bool {
 	if !l.p.Dict || l.store || l.p.Level == 0 || l.dict != nil {
 		return false
 	}
-	// As in C-Blosc2, codecs without dictionaries ignore Dict.
+	// Codecs without dictionaries ignore Dict. C-Blosc2 returns an error.
 	return l.p.traits().Dict && l.h.NBytes/dictFraction >= codecs.MinDict
 }
 

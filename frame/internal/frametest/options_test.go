@@ -226,6 +226,27 @@ func TestOptionsChanged(t *testing.T) {
 	}
 }
 
+// TestDictParams creates frames with Dict. Only frames with a codec that has dictionaries keep it: C-Blosc2 does not
+// append to others.
+func TestDictParams(t *testing.T) {
+	ctx := t.Context()
+	for _, id := range []codec.ID{codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd} {
+		f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, twoKinds(1<<16)) }, &frame.CreateOptions{
+			Params: chunk.Params{TypeSize: 4, Codec: id, Dict: true},
+		})
+		must(t, err)
+		has := id != codec.BloscLZ && id != codec.Zlib
+		if p := f.Info().Params; p.Dict != has {
+			t.Errorf("%v: Dict %v", id, p.Dict)
+		}
+		g, err := frame.Copy(ctx, "", f, &frame.CreateOptions{Goal: chunk.Fastest})
+		must(t, err)
+		if p := g.Info().Params; p.Dict {
+			t.Errorf("%v, then a goal: Dict with %v", id, p.Codec)
+		}
+	}
+}
+
 // TestCreateStorage creates frames in a Storage, which has none or other content.
 func TestCreateStorage(t *testing.T) {
 	ctx := context.Background()
