@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/blocktable"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -173,16 +174,15 @@ func (b *Batch) write(c []byte) (location, error) {
 func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 	b.next.vlBlocks = h.VLBlocks()
 	e, special := specialEntry(h.Special())
-	switch {
-	case special && b.next.indexes(h):
+	if special && b.next.indexes(h) {
 		return location{e: e}, nil
-	case special:
-		// Without a chunk size, the index cannot represent the size of the chunk: store a chunk.
+	}
+	if special || h.Special() == chunk.Value && h.CBytes-coder.HeaderSize != int(b.next.typeSize) {
 		var err error
-		if c, err = b.plainSpecial(h); err != nil {
+		if c, err = b.plainSpecial(c, h); err != nil {
 			return location{}, b.f.wrap("chunk", -1, err)
 		}
-	default:
+	} else {
 		c = c[:h.CBytes]
 	}
 	return b.write(c)
@@ -198,19 +198,35 @@ func (s *snapshot) indexes(h *coder.Header) bool {
 	return err == nil && h.NBytes%int(s.typeSize) == 0 // C-Blosc2 rejects special chunks that end inside an item
 }
 
-// plainSpecial returns a chunk with the content of a special chunk that only an index can represent: a repeated item,
-// or blocks of zeros if items do not fit. It is small, regardless of the decoded size.
-func (b *Batch) plainSpecial(h *coder.Header) ([]byte, error) {
+// plainSpecial returns a chunk with the content of the special chunk c that other libraries can read from the frame: an
+// item of the frame, repeated, or an ordinary chunk if items do not fit. It needs c only for a repeated value. Without
+// a chunk size, the index cannot represent the size of a special chunk, and C-Blosc2 reads only as many bytes of a
+// value as items of the frame have.
+func (b *Batch) plainSpecial(c []byte, h *coder.Header) ([]byte, error) {
 	n, size := h.NBytes, int(b.next.typeSize)
-	if h.Special() == chunk.NaNs {
-		size = h.TypeSize
+	var value []byte
+	repeats := 1 // bytes
+	switch h.Special() {
+	case chunk.NaNs:
+		repeats = h.TypeSize
+	case chunk.Value:
+		value = c[coder.HeaderSize:h.CBytes]
+		repeats = len(value)
 	}
-	if n%size == 0 && size <= coder.MaxTypeSize {
-		value := make([]byte, size)
-		coder.FillSpecial(value, h.Special(), nil, size, 0)
-		return coder.EncodeSpecial(nil, chunk.Value, n, value, coder.Params{TypeSize: size, BlockSize: h.BlockSize})
+	if n%size == 0 && size%repeats == 0 && size <= coder.MaxTypeSize {
+		item := make([]byte, size)
+		coder.FillSpecial(item, h.Special(), value, h.TypeSize, 0)
+		return coder.EncodeSpecial(nil, chunk.Value, n, item, coder.Params{TypeSize: size, BlockSize: h.BlockSize})
 	}
-	return coder.EncodeZeros(n, h.TypeSize, h.BlockSize) // NaNs are whole items
+	if h.Special() != chunk.NaNs && coder.IsZero(value) {
+		return coder.EncodeZeros(n, h.TypeSize, h.BlockSize)
+	}
+	if err := b.f.CheckAlloc(int64(n)); err != nil {
+		return nil, err
+	}
+	plain := make([]byte, n)
+	coder.FillSpecial(plain, h.Special(), value, h.TypeSize, 0)
+	return coder.Encode(nil, plain, coder.Params{TypeSize: h.TypeSize, BlockSize: h.BlockSize, Codec: codec.LZ4}, nil)
 }
 
 // free records that a chunk is not referenced after the commit.
@@ -244,9 +260,10 @@ func (b *Batch) release(i int) error {
 	return err
 }
 
-// AppendRaw adds the encoded chunk c at the end. The bytes are stored unchanged, except that the index alone holds
-// special values. If c decodes to more bytes than the frame's chunk size, or the last chunk is shorter than that size,
-// the frame becomes one with chunks of variable size. Errors are ErrCorrupt, ErrParam, ErrTooLarge or those of writing.
+// AppendRaw adds the encoded chunk c at the end. The bytes are stored unchanged, except for special values:
+// the index alone holds them, or a chunk that repeats items of the frame, or if they do not fit, an ordinary chunk. If
+// c decodes to more bytes than the frame's chunk size, or the last chunk is shorter than that size, the frame becomes
+// one with chunks of variable size. Errors are ErrCorrupt, ErrParam, ErrTooLarge or those of writing.
 func (b *Batch) AppendRaw(ctx context.Context, c []byte) error {
 	return b.do(ctx, func(context.Context) error { return b.insertChunk(b.next.index.n, c, nil) })
 }
@@ -447,7 +464,7 @@ func (b *Batch) makeVariable() error {
 		if err != nil {
 			return err
 		}
-		c, err := b.plainSpecial(&h)
+		c, err := b.plainSpecial(nil, &h)
 		if err != nil {
 			return err
 		}

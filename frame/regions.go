@@ -307,7 +307,7 @@ func (r *Regions) sync() error {
 func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.Header) error {
 	if _, special := specialEntry(h.Special()); special && !b.next.indexes(h) {
 		var err error
-		if c, err = b.plainSpecial(h); err != nil {
+		if c, err = b.plainSpecial(c, h); err != nil {
 			return err
 		}
 	} else {

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
@@ -278,8 +279,25 @@ func TestChunkItems(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := replaceOnly(ctx, a.Frame(), c.chunk); err != nil {
+		put := c.chunk
+		if c.want != nil { // an edit stores an ordinary chunk in place of some of these
+			put, err = chunk.Encode(nil, bytes.Repeat([]byte{1}, 6*c.item), chunk.Params{TypeSize: c.item, Level: codec.NoCompression})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := replaceOnly(ctx, a.Frame(), put); err != nil {
 			t.Fatalf("%s: %v", c.what, err)
+		}
+		if c.want != nil {
+			var file bytes.Buffer
+			if _, err := a.Save(ctx, &file); err != nil {
+				t.Fatal(err)
+			}
+			copy(file.Bytes()[bytes.Index(file.Bytes(), put):], c.chunk)
+			if a, err = OpenBytes(file.Bytes(), nil); err != nil {
+				t.Fatal(err)
+			}
 		}
 		want, err := a.Frame().ReadChunk(ctx, nil, 0)
 		if err != nil {

@@ -280,8 +280,8 @@ func TestSuperChunksCreated(t *testing.T) {
 	sum.log(t)
 }
 
-// TestOddChunks creates super-chunks whose chunks end inside an item, also chunks of zeros, which the reference must
-// read. It cannot create them itself.
+// TestOddChunks creates super-chunks whose chunks end inside an item, also chunks of zeros, and inserts NaNs or a value
+// of another size than the items. The reference must read them. It cannot create them itself.
 func TestOddChunks(t *testing.T) {
 	inParallel(t, make([]int, testCases(200)), func(t *testing.T, rng *rand.Rand, dir string, _ int) error {
 		typeSize := pick(rng, []int{2, 3, 4, 7, 8, 16, 100, 255, 256, 300})
@@ -297,18 +297,32 @@ func TestOddChunks(t *testing.T) {
 			last := &parts[len(parts)-1]
 			*last = (*last)[:1+rng.IntN(size)]
 		}
+		special, value := chunk.NaNs, []byte(nil)
+		if rng.IntN(2) == 0 {
+			special, value = chunk.Value, noise(rng, 1+rng.IntN(12))
+		}
+		z, err := chunk.EncodeSpecial(nil, special, max(4, 4*len(value))*(1+rng.IntN(size)), value, chunk.Params{TypeSize: 4})
+		if err != nil {
+			return err
+		}
+		raw, err := chunk.Decode(nil, z)
+		if err != nil {
+			return err
+		}
+		at := rng.IntN(2) * len(parts)
 		f, err := frame.CreateFunc(ctx, dir+"/frame", func(b *frame.Batch) error {
 			for _, p := range parts {
 				if err := b.Append(ctx, p); err != nil {
 					return err
 				}
 			}
-			return nil
+			return b.InsertRaw(ctx, at, z)
 		}, o)
 		if err != nil {
 			return err
 		}
 		f.Close()
+		parts = slices.Insert(parts, at, raw)
 		s, err := ref.OpenSChunk(dir + "/frame")
 		if err != nil {
 			return err

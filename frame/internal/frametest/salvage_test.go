@@ -410,7 +410,7 @@ func TestAppendOddSpecial(t *testing.T) {
 		must(t, err)
 		info, err := f.ChunkInfo(ctx, i)
 		must(t, err)
-		if !bytes.Equal(got, want) || info.Special != chunk.Regular && info.Special != chunk.Value {
+		if !bytes.Equal(got, want) || info.Special != chunk.Regular {
 			t.Errorf("chunk %d is %v, %d bytes", i, info.Special, len(got))
 		}
 	}
@@ -454,6 +454,50 @@ func TestAppendOddSpecial(t *testing.T) {
 	defer f.Close()
 	for i := range 8 {
 		check(f, i, make([]byte, 501))
+	}
+}
+
+// TestAppendOtherItems appends NaNs and values whose items have another size than those of the frame.
+func TestAppendOtherItems(t *testing.T) {
+	ctx := t.Context()
+	nan := chunk.Params{TypeSize: 4}
+	for i, c := range []struct {
+		special  chunk.Special
+		value    string
+		typeSize int
+		stored   chunk.Special
+	}{
+		{chunk.NaNs, "", 1, chunk.Regular},
+		{chunk.NaNs, "", 4, chunk.NaNs},
+		{chunk.NaNs, "", 8, chunk.Value},
+		{chunk.NaNs, "", 10, chunk.Regular},
+		{chunk.NaNs, "", 16, chunk.Value},
+		{chunk.NaNs, "", 300, chunk.Regular},
+		{chunk.Value, "abcd", 2, chunk.Regular},
+		{chunk.Value, "abcd", 4, chunk.Value},
+		{chunk.Value, "abcd", 24, chunk.Value},
+		{chunk.Value, "abcd", 300, chunk.Regular},
+		{chunk.Value, strings.Repeat("abc", 100), 300, chunk.Value},
+		{chunk.Value, "\x00\x00\x00\x00", 3, chunk.Regular},
+		{chunk.Value, "\x00\x00\x00\x00", 12, chunk.Value},
+	} {
+		z, err := chunk.EncodeSpecial(nil, c.special, 48000, []byte(c.value), nan)
+		must(t, err)
+		want, err := chunk.Decode(nil, z)
+		must(t, err)
+		f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.AppendRaw(ctx, z) }, &frame.CreateOptions{
+			Params: chunk.Params{TypeSize: c.typeSize},
+		})
+		must(t, err)
+		got, err := f.ReadChunk(ctx, nil, 0)
+		must(t, err)
+		raw, err := f.ReadRaw(ctx, nil, 0)
+		must(t, err)
+		h, err := chunk.ParseHeader(raw, int64(len(raw)))
+		must(t, err)
+		if !bytes.Equal(got, want) || h.Special != c.stored || h.Special == chunk.Value && h.CBytes != 32+c.typeSize || h.CBytes > 2000 {
+			t.Errorf("case %d: %v of %d bytes, %d decoded", i, h.Special, h.CBytes, len(got))
+		}
 	}
 }
 
