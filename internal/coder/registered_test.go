@@ -269,7 +269,6 @@ func TestMissingContext(t *testing.T) {
 			"nothing":       {nil, errors.ErrUnsupported},
 			"no shape":      {&Options{ItemSize: 4}, errors.ErrUnsupported},
 			"other shape":   {&Options{ItemSize: 4, BlockShape: []int32{8, 11}}, errs.ErrCorrupt},
-			"other size":    {&Options{ItemSize: 8, BlockShape: shape}, errs.ErrCorrupt},
 			"9 dimensions":  {&Options{ItemSize: 4, BlockShape: []int32{8, 10, 1, 1, 1, 1, 1, 1, 1}}, errors.ErrUnsupported},
 			"negative":      {&Options{ItemSize: 4, BlockShape: []int32{-8, -10}}, errs.ErrCorrupt},
 			"no dimensions": {&Options{ItemSize: 4, BlockShape: []int32{}}, errors.ErrUnsupported},
@@ -287,6 +286,18 @@ func TestMissingContext(t *testing.T) {
 		}
 		if _, err := Encode(nil, src, p, nil); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%v, encoding without shape: %v", id, err)
+		}
+		// An item size in the header has priority.
+		other := &Options{ItemSize: 300, BlockShape: shape}
+		if got, err := Encode(nil, src, p, other); err != nil || !bytes.Equal(got, b) {
+			t.Errorf("%v, encoding with another item size: %v", id, err)
+		}
+		want, err := Decode(nil, b, &Options{BlockShape: shape})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := Decode(nil, b, other); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%v, decoding with another item size: %v", id, err)
 		}
 		if _, err := Encode(nil, floats(900), p, &Options{BlockShape: shape, ItemSize: 4}); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%v, encoding a short last block: %v", id, err)

@@ -81,9 +81,10 @@ type encoding struct {
 // maxCached is the largest number of codecs that a worker keeps. Chunks of one frame rarely need more than two.
 const maxCached = 6
 
-// itemSize returns the item size that codecs and N-dimensional filters use.
+// itemSize returns the item size that codecs and N-dimensional filters use. header is 1 if the header of a chunk cannot
+// hold it.
 func (w *Worker) itemSize(header int) int {
-	if w.o.ItemSize > 0 {
+	if header == 1 && w.o.ItemSize > 0 {
 		return w.o.ItemSize
 	}
 	return header
