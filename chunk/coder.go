@@ -73,7 +73,8 @@ func (c *Coder) Decode(dst, src []byte) ([]byte, error) {
 // undefined. The error wraps ErrParam if off is negative. Otherwise it is an *Error that wraps ErrCorrupt,
 // errors.ErrUnsupported or ErrTooLarge, or an error of src.
 //
-// Each call decodes its blocks again. To decode a chunk from start to end in small steps, ask for whole blocks.
+// Each call decodes its blocks again. To decode a chunk from start to end in small steps, ask for whole blocks. If the
+// blocks have sizes of their own, each call reads the whole chunk; DecodeBlocks returns all of them at once.
 func (c *Coder) DecodeAt(dst []byte, src interface {
 	io.ReaderAt
 	Size() int64
