@@ -18,7 +18,8 @@ type Header struct {
 
 	// Params are the parameters that the chunk was encoded with, as far as its header has them. TypeSize is 1 to 255.
 	// BlockSize is at most NBytes. Filters has 6 slots: slot 0 is the first to be applied when writing, the last when
-	// reading. Level is codec.NoCompression if the chunk is stored, and 0 otherwise.
+	// reading. Level is codec.NoCompression if the chunk is stored, and 0 otherwise. Codec, Filters and Split of a
+	// stored or special chunk may be others than it was encoded with.
 	Params Params
 }
 
