@@ -40,8 +40,9 @@ func Of(c any) Traits {
 
 // DictDecoder is a codec.Decoder whose dictionary can be replaced.
 type DictDecoder interface {
-	// SetDict replaces the dictionary. It has the errors of NewDecoder for dict, after which the decoder has no valid
-	// dictionary. The decoder retains dict, which must not change before the next call of SetDict.
+	// SetDict replaces the dictionary; nil removes it. It has the errors of NewDecoder for dict, after which the
+	// decoder has no valid dictionary. The decoder retains dict, which must not change before the next call of
+	// SetDict.
 	SetDict(dict []byte) error
 }
 

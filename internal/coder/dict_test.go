@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/errs"
@@ -351,6 +353,43 @@ func TestDamagedDict(t *testing.T) {
 	}
 	if err := w.DecodeBlock(block, &a, 3); err != nil || !bytes.Equal(block, src[6000:8000]) {
 		t.Errorf("after a damaged dictionary: %v, or other data", err)
+	}
+}
+
+// TestDictRetained decodes chunks with a dictionary. Afterwards their memory is free, though workers keep their
+// decoders.
+func TestDictRetained(t *testing.T) {
+	src := records(60_000)
+	for _, id := range dictCodecs {
+		c, err := Encode(nil, src, Params{Codec: id, BlockSize: 2000, Filters: []Filter{}, Dict: true}, nil)
+		if err != nil || dictOf(t, c) == nil {
+			t.Fatalf("%v: no dictionary: %v", id, err)
+		}
+		for _, n := range []int{1, 2} {
+			pool := NewPool(&Options{Concurrency: n})
+			free := make(chan struct{})
+			func() {
+				b := bytes.Clone(c)
+				runtime.AddCleanup(&b[0], func(ch chan struct{}) { close(ch) }, free)
+				if _, err := pool.Decode(nil, b); err != nil {
+					t.Fatal(err)
+				}
+			}()
+			workers := pool.getWorkers(n) // a pool drops its workers if they are not in use
+			for try := 0; ; try++ {
+				runtime.GC()
+				select {
+				case <-free:
+				case <-time.After(10 * time.Millisecond):
+					if try < 20 {
+						continue
+					}
+					t.Errorf("%v, %d goroutines: the chunk is not free", id, n)
+				}
+				break
+			}
+			pool.putWorkers(workers)
+		}
 	}
 }
 

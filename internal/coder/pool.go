@@ -4,6 +4,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/goblosc/blosc2/internal/codecs"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -53,8 +54,15 @@ func (p *Pool) Put(w *Worker) {
 	p.workers.Put(w)
 }
 
-// done forgets the chunk that the worker has served.
-func (w *Worker) done() { w.encoding, w.decoding = encoding{}, decoding{} }
+// done forgets the chunk that the worker has served, and its dictionary, which may be memory of the caller.
+func (w *Worker) done() {
+	w.encoding, w.decoding = encoding{}, decoding{}
+	for i := range w.decoders {
+		if d := &w.decoders[i]; d.dict {
+			d.dec.(codecs.DictDecoder).SetDict(nil) // returns no error
+		}
+	}
+}
 
 // getWorkers returns as many workers as n jobs need and the options allow, at least one. The slice is memory of the
 // first worker.

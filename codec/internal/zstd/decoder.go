@@ -12,7 +12,8 @@ type Decoder struct {
 	// SkipChecksum disables the verification of checksums.
 	SkipChecksum bool
 
-	dict *dictionary
+	dict    *dictionary // ownDict, or nil
+	ownDict *dictionary // nil until there was a dictionary
 
 	// State that a block of a frame passes to the next one.
 	huffman *huffmanTable
@@ -58,18 +59,20 @@ func NewDecoder(dict []byte) (*Decoder, error) {
 // dictionary without magic number is content only. The decoder retains dict, which must not change. After an error the
 // decoder has no dictionary.
 func (d *Decoder) SetDict(dict []byte) error {
-	own := d.dict
 	d.dict = nil
+	if d.ownDict != nil {
+		d.ownDict.content = nil // memory of the caller
+	}
 	if len(dict) == 0 {
 		return nil
 	}
-	if own == nil {
-		own = new(dictionary)
+	if d.ownDict == nil {
+		d.ownDict = new(dictionary)
 	}
-	if err := d.parseDictionary(own, dict); err != nil {
+	if err := d.parseDictionary(d.ownDict, dict); err != nil {
 		return err
 	}
-	d.dict = own
+	d.dict = d.ownDict
 	return nil
 }
 
