@@ -492,7 +492,7 @@ func TestConcatLocking(t *testing.T) {
 			}
 		}
 	}()
-	for range 300 {
+	for range 40 {
 		c, err := Concat(ctx, "", 0, []Reader{a, b}, nil)
 		if err != nil || c.Size() != 10 {
 			t.Error(err)

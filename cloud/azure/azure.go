@@ -56,13 +56,13 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 	}
 	var resp *http.Response
 	ctx = policy.WithCaptureResponse(ctx, &resp)
-	defer func() { // package azureblob dereferences the time of the last change
+	defer func() { // package azureblob panics if the time of the last change is nil
 		if resp == nil || resp.Header.Get("Last-Modified") != "" {
 			return
 		}
 		if x := recover(); x != nil {
 			resp.Body.Close()
-			err = fmt.Errorf("an answer without Last-Modified: %w", errors.ErrUnsupported)
+			err = fmt.Errorf("an answer without Last-Modified (%v): %w", x, errors.ErrUnsupported)
 		}
 	}()
 	r, err := b.NewRangeReader(ctx, key, off, n, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {

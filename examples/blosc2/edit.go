@@ -29,7 +29,7 @@ input is held in memory. If PATH has a lock file, append waits until no other pr
 
 // Run runs the verb.
 func (v *appendCmd) Run(e *env) error {
-	name, err := holdInput(e, v.In, v.Path)
+	name, err := holdInput(e, v.In, v.Path, v.Raw)
 	if err != nil {
 		return err
 	}
@@ -125,6 +125,8 @@ func (v *appendCmd) checkBytes(in *input) error {
 		return fmt.Errorf("%s: %w: a super-chunk has no dtype for -dtype; use -raw", shownPath(v.Path), ndarray.ErrNotArray)
 	case in.npy != nil && in.npy.Fortran:
 		return fmt.Errorf("cannot append a .npy file in Fortran order to a super-chunk")
+	case in.npy != nil && in.npy.DType.Kind == 'O':
+		return fmt.Errorf("cannot store the Python objects of the .npy file")
 	}
 	return nil
 }
@@ -212,7 +214,7 @@ func (v *setCmd) Run(e *env) error {
 	}
 	name := ""
 	if v.Value == nil {
-		if name, err = holdInput(e, v.In, v.Path); err != nil {
+		if name, err = holdInput(e, v.In, v.Path, v.Raw); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -76,14 +77,14 @@ func openShown(e *env, name string, raw bool, o progressOption) (*input, error) 
 	return in, err
 }
 
-// holdInput reads the input of a verb that waits for a lock file of path into memory, and returns its new name. It does
-// not read a regular file. The process that writes to a pipe may read path, and hold the lock until all is written.
-func holdInput(e *env, name, path string) (string, error) {
+// holdInput reads the input of a verb that waits for a lock file of path into memory, and returns its new name, if it is
+// standard input or a pipe. The process that writes to a pipe may read path, and hold the lock until all is written.
+func holdInput(e *env, name, path string, raw bool) (string, error) {
 	if _, locking := shared(e, path); !locking {
 		return name, nil
 	}
 	if name != "" && name != "-" {
-		if fi, err := os.Stat(name); err != nil || fi.Mode().IsRegular() {
+		if fi, err := os.Stat(name); err != nil || fi.Mode()&(fs.ModeNamedPipe|fs.ModeSocket) == 0 {
 			return name, nil // openInput reports the error
 		}
 	}
@@ -93,6 +94,9 @@ func holdInput(e *env, name, path string) (string, error) {
 	}
 	defer in.close()
 	b, err := in.readAll(e.ctx, -1)
+	if err == nil && !raw && isNPYName(name) {
+		_, err = newInput(bytes.NewReader(b), name, raw) // the new name does not require a .npy file
+	}
 	e.in = bytes.NewReader(b)
 	return "-", err
 }

@@ -113,10 +113,14 @@ func TestLockFile(t *testing.T) {
 	if err := os.WriteFile(other, []byte("text"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{dir, other} {
+	torn := filepath.Join(dir, "torn.b2nd")
+	if err := os.WriteFile(torn, []byte(readFile(t, name)[:100]), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{dir, other, torn} {
 		for _, args := range [][]string{{"info", path}, {"slice", path, ":"}, {"slice", "-progress", path, ":"}, {"append", path}, {"vlmeta", path, "set", "x", "1"}} {
 			fails(t, 1, "", "", args...)
-			for _, lock := range []string{filepath.Join(dir, ".b2lock"), dir + ".b2lock", other + ".b2lock"} {
+			for _, lock := range []string{filepath.Join(dir, ".b2lock"), dir + ".b2lock", path + ".b2lock"} {
 				if _, err := os.Lstat(lock); !errors.Is(err, fs.ErrNotExist) {
 					t.Fatalf("%q left a lock file: %v", args, err)
 				}

@@ -93,7 +93,7 @@ func shared(e *env, path string) (name string, locking bool) {
 	if err == nil {
 		f.Close()
 	}
-	return path, !errors.Is(err, frame.ErrFormat)
+	return path, err == nil || hasLock(plain)
 }
 
 // hasLock reports whether a file or a directory has a lock file.

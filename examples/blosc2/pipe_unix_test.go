@@ -110,6 +110,14 @@ func TestLockedPipe(t *testing.T) {
 	if got, err := ndarray.Read[int32](t.Context(), a); err != nil || !slices.Equal(got, []int32{1, 2, 3, 4, 1, 2, 3, 4}) {
 		t.Errorf("%v, %v", got, err)
 	}
+	plain := filepath.Join(t.TempDir(), "plain")
+	must(t, "bytes", "create", "-chunksize", "400", "-raw", plain)
+	if err := errors.Join(os.WriteFile(plain+".b2lock", nil, 0o666), syscall.Mkfifo(pipe+".npy", 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	go os.WriteFile(pipe+".npy", []byte("garbage"), 0)
+	fails(t, 1, "not a valid .npy file", "", "append", plain, pipe+".npy")
+	fails(t, 1, "more than 16 bytes", "", "set", "-raw", name, ":4", "/dev/zero") // it has no end
 }
 
 // TestPlotMode expects that the picture has the permissions that the file mode mask leaves.

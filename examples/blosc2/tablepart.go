@@ -166,7 +166,8 @@ func (p *tablePart) eachWindow(e *env, columns []*table.Column, see func(values 
 	}
 	window := int64(rowWindow)
 	for at := p.start; at < p.stop; {
-		values, n, err := readRows(e, columns, at, min(window, p.stop-at))
+		asked := min(window, p.stop-at)
+		values, n, err := readRows(e, columns, at, asked)
 		if err != nil && window > rowWindow && e.ctx.Err() == nil {
 			window, most = rowWindow, rowWindow // for the rows before the fault
 			continue
@@ -177,7 +178,9 @@ func (p *tablePart) eachWindow(e *env, columns []*table.Column, see func(values 
 		if err != nil {
 			return err
 		}
-		at += n
+		if at += n; n < asked {
+			most = n
+		}
 		window = min(4*n, most)
 	}
 	return nil
@@ -185,7 +188,10 @@ func (p *tablePart) eachWindow(e *env, columns []*table.Column, see func(values 
 
 // rowBytes returns about the number of bytes of memory that the values of a row take.
 func (p *tablePart) rowBytes(columns []*table.Column) float64 {
-	const value = 48 // besides the bytes of the frame
+	const (
+		value  = 48 // besides the bytes of the frame
+		object = 20 // for each byte of objects
+	)
 	n := 1.0
 	for _, c := range columns {
 		var frames []*frame.Frame
@@ -196,7 +202,7 @@ func (p *tablePart) rowBytes(columns []*table.Column) float64 {
 			frames = append(frames, ends.Frame(), text.Frame())
 		}
 		if o := c.Objects(); o != nil {
-			frames = append(frames, o.Frame())
+			n += object * float64(o.Frame().Info().NBytes) / float64(max(p.Rows(), 1))
 		}
 		n += value
 		for _, f := range frames {

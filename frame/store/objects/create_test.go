@@ -241,13 +241,19 @@ func TestClosed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := o.Append(ctx, []any{1}, []any{2}); err != nil {
+			if err := o.Append(ctx, []any{1}); err != nil {
 				t.Fatal(err)
 			}
 			if closeFrame {
-				err = o.Frame().Close()
+				other, err1 := New(ctx, o.Frame())
+				if err1 != nil {
+					t.Fatal(err1)
+				}
+				err1 = other.Append(ctx, []any{2})
+				_, err2 := o.Refresh(ctx)
+				err = errors.Join(err1, err2, o.Frame().Close())
 			} else {
-				err = o.Close()
+				err = errors.Join(o.Append(ctx, []any{2}), o.Close())
 			}
 			if n := o.Len(); n != 2 || err != nil {
 				t.Errorf("kind %d: %d items after Close, %v", kind, n, err)

@@ -155,6 +155,7 @@ func (o *Array) Refresh(ctx context.Context) (bool, error) {
 		return false, fmt.Errorf("objects: refreshing: %w", err)
 	}
 	if !o.batched {
+		o.Len() // for Len after Close
 		return changed, nil
 	}
 	old := o.batches.Load()
@@ -273,7 +274,7 @@ const (
 func (o *Array) Kind() Kind { return o.kind }
 
 // Len returns the number of items: of all batches together, if the array is grouped into batches. After Close it is
-// what it was before.
+// the last number that this Array has seen.
 func (o *Array) Len() int64 {
 	if o.batched {
 		return o.batches.Load().len()
@@ -309,6 +310,9 @@ func (o *Array) BatchRange(i int) (start, stop int64, err error) {
 // checkRange returns an error that wraps ErrBounds unless the items start to stop-1 exist.
 func (o *Array) checkRange(start, stop int64) error {
 	if n := o.Len(); start < 0 || stop < start || stop > n {
+		if err := frames.Closed(o.f); err != nil {
+			return err
+		}
 		return fmt.Errorf("objects: items %d to %d of %d: %w", start, stop, n, ErrBounds)
 	}
 	return nil
@@ -318,6 +322,9 @@ func (o *Array) checkRange(start, stop int64) error {
 // the item, and no other item in it.
 func (o *Array) Item(ctx context.Context, i int64, v any) error {
 	if i < 0 || i >= o.Len() {
+		if err := frames.Closed(o.f); err != nil {
+			return err
+		}
 		return fmt.Errorf("objects: item %d of %d: %w", i, o.Len(), ErrBounds)
 	}
 	err := o.each(ctx, i, i+1, func(_ int64, raw []byte) error { return frames.Unmarshal(o.f, raw, v) })
