@@ -67,7 +67,8 @@ func (x *objects) Get(ctx context.Context, name string, n int64) (data []byte, s
 	if err == nil {
 		return data, size, nil
 	}
-	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errors.ErrUnsupported) && ctx.Err() == nil { // an empty object has no range
+	// An empty object has no range.
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errors.ErrUnsupported) && ctx.Err() == nil {
 		if a, e := x.b.Attributes(ctx, key); e == nil && a.Size == 0 {
 			return nil, 0, nil
 		}

@@ -310,7 +310,7 @@ func (d *sparse) sync() error { return storage.SyncRoot(d.root, d.noSync) }
 
 func (d *sparse) reclaim(now *snapshot) *transaction {
 	d.unused = append(d.unused, d.pending.Release()...)
-	if len(d.unused) == 0 || now == nil { // a closed frame does not know what is stored
+	if len(d.unused) == 0 || now == nil { // a closed frame does not know the stored state
 		return nil
 	}
 	ok, err := now.stored()

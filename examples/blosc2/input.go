@@ -77,8 +77,8 @@ func openShown(e *env, name string, raw bool, o progressOption) (*input, error) 
 	return in, err
 }
 
-// holdInput reads the input of a verb that waits for a lock file of path into memory, and returns its new name, if it is
-// standard input or a pipe. The process that writes to a pipe may read path, and hold the lock until all is written.
+// holdInput reads the input of a verb that waits for a lock file of path into memory, and returns its new name, if it
+// is standard input or a pipe. The process that writes to a pipe may read path, and hold the lock until all is written.
 func holdInput(e *env, name, path string, raw bool) (string, error) {
 	if _, locking := shared(e, path); !locking {
 		return name, nil
