@@ -3,6 +3,7 @@ package attack
 import (
 	"bytes"
 	"context"
+	"io/fs"
 	"path/filepath"
 	"testing"
 
@@ -59,7 +60,7 @@ func storeCalls(t *testing.T) []oddCall {
 		{"OpenSource -1", store.ErrParam, func() error { return second(store.OpenSource(ctx, oddSource(-1), nil)) }},
 		{"OpenTensor without name", errAny, func() error { return second(store.OpenTensor(ctx, "", nil)) }},
 		{"ArrayOf closed", errAny, func() error { return second(store.ArrayOf(ctx, ended)) }},
-		{"Describe closed", nil, func() error { return second(store.Describe(ctx, ended)) }},
+		{"Describe closed", fs.ErrClosed, func() error { return second(store.Describe(ctx, ended)) }},
 		{"ReadReference of nothing", errAny, func() error { return second(store.ReadReference(meta.Ext{})) }},
 		{"Put closed frame", errAny, func() error { return s.Put(ctx, "c", ended) }},
 		{"Put closed store", errAny, func() error { return closed.Put(ctx, "c", f) }},
@@ -197,7 +198,7 @@ func objectCalls(t *testing.T) []oddCall {
 		{"Item nil", errAny, func() error { return o.Item(ctx, 0, nil) }},
 		{"Item value", errAny, func() error { return o.Item(ctx, 0, 3) }},
 		{"Item nil pointer", errAny, func() error { return o.Item(ctx, 0, (*int)(nil)) }},
-		{"Items closed", nil, func() error { return ends(closed.Items(ctx, 0, 0)) }},
+		{"Items closed", fs.ErrClosed, func() error { return ends(closed.Items(ctx, 0, 0)) }},
 		{"Len closed", nil, func() error { _ = closed.Len(); _ = closed.Batches(); _ = closed.Kind(); return nil }},
 		{"Decode nothing", errAny, func() error { var v any; return o.Decode(nil, &v) }},
 		{"Decode into nil", errAny, func() error { return o.Decode([]byte{1}, nil) }},
