@@ -33,13 +33,13 @@ func writeJSON(out *strings.Builder, v any, depth int) {
 	case string:
 		writeString(out, v)
 	case float64:
-		out.WriteString(numberText(v))
+		out.WriteString(numberText(v, 64))
 	case float32:
-		out.WriteString(numberText(float64(v)))
+		out.WriteString(numberText(float64(v), 32))
 	case complex64:
-		writeJSON(out, complex128(v), depth)
+		writeComplex(out, complex128(v), 32)
 	case complex128:
-		out.WriteString(`{"complex": [` + numberText(real(v)) + ", " + numberText(imag(v)) + "]}")
+		writeComplex(out, v, 64)
 	case []byte:
 		out.WriteString(`{"bytes": "` + hexText(v) + `"}`)
 	case meta.Ext:
@@ -103,8 +103,13 @@ func writeString(out *strings.Builder, s string) {
 	out.WriteByte('"')
 }
 
-// numberText returns a number so that it is read as a float: 2.0, not 2.
-func numberText(x float64) string {
+// writeComplex writes a number with two floats of some bits.
+func writeComplex(out *strings.Builder, v complex128, bits int) {
+	out.WriteString(`{"complex": [` + numberText(real(v), bits) + ", " + numberText(imag(v), bits) + "]}")
+}
+
+// numberText returns a float of some bits in few digits, so that it is read as a float: 2.0, not 2.
+func numberText(x float64, bits int) string {
 	switch {
 	case math.IsNaN(x):
 		return "NaN"
@@ -113,7 +118,7 @@ func numberText(x float64) string {
 	case math.IsInf(x, -1):
 		return "-Infinity"
 	}
-	s := strconv.FormatFloat(x, 'g', -1, 64)
+	s := strconv.FormatFloat(x, 'g', -1, bits)
 	if !strings.ContainsAny(s, ".e") {
 		s += ".0"
 	}
@@ -128,8 +133,8 @@ func hexText(b []byte) string {
 	return hex.EncodeToString(b)
 }
 
-// Value returns an item as a Go value: a bool, int64, uint64, float64, complex64 or complex128. Items of other dtypes
-// are text.
+// Value returns an item as a Go value: a bool, int64, uint64, float32, float64, complex64 or complex128. Items of other
+// dtypes are text.
 func Value(d meta.DType, b []byte) any {
 	switch {
 	case d.Fields != nil || d.Elem != nil:
@@ -139,6 +144,8 @@ func Value(d meta.DType, b []byte) any {
 		return signed(d, b)
 	case d.Kind == 'u':
 		return unsigned(d, b)
+	case d.Kind == 'f' && d.Size == 4:
+		return float32(float(d, b))
 	case d.Kind == 'f' && d.Size <= 8:
 		return float(d, b)
 	case d.Kind == 'c' && d.Size <= 16:
