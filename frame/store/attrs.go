@@ -7,8 +7,8 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
-	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -58,7 +58,7 @@ func (s *Store) checkNotLeaf(key string, kind error) error {
 
 // visitAttrs calls see with the frame that holds the attributes of a group, if it exists.
 func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.Frame) error) error {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	group = cleanKey(group)
 	if err := s.checkNotLeaf(group, errs.ErrNotExist); err != nil {
 		return atKey(group, err)
@@ -78,7 +78,7 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 // attributes of an array with ndarray.Array.SetAttr before Put. For a store that is no tree it returns
 // errors.ErrUnsupported.
 func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	group = cleanKey(group)
 	return s.editing(group, func() error { return s.setAttr(ctx, group, attr, v) })
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/paths"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -131,7 +132,7 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 // of them is closed. Its reads of an embed store return frame.ErrChanged if an edit may have overwritten the bytes.
 // Then open the store again.
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	s, err := openEdit(ctx, name, o)
 	if err != nil {
 		return nil, fmt.Errorf("store: opening %s for editing: %w", name, err)
@@ -266,7 +267,7 @@ func (s *Store) editing(key string, do func() error) error {
 // those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be added or replaced one by
 // one: Put returns errors.ErrUnsupported.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	key = cleanKey(key)
 	return s.editing(key, func() error {
 		if err := s.checkTable(key); err != nil {
@@ -429,7 +430,7 @@ func (s *Store) syncDirs(name string) error {
 // Delete removes a leaf. In the frame of an embed store, its bytes stay dead. The error wraps fs.ErrNotExist if there
 // is no leaf with that key. The leaves of a table cannot be deleted one by one: Delete returns errors.ErrUnsupported.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	key = cleanKey(key)
 	return s.editing(key, func() error {
 		l := s.index.get(key)

@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/objects"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -25,7 +26,7 @@ func (s *Store) Frame(ctx context.Context, key string) (*frame.Frame, error) {
 
 // frame is Frame with a clean key.
 func (s *Store) frame(ctx context.Context, key string) (*frame.Frame, error) {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	l := s.index.get(key)
 	if l == nil {
 		if _, ok := s.index.find(key); ok {
@@ -147,7 +148,7 @@ func (s *Store) Objects(ctx context.Context, key string) (*objects.Array, error)
 
 // Sub opens the store inside a leaf of kind KindStore, in place.
 func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	key = cleanKey(key)
 	l := s.index.get(key)
 	if l == nil {

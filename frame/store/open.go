@@ -16,6 +16,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // A Store is an open store: a map from keys to leaves. It is safe for concurrent use.
@@ -42,7 +43,7 @@ type Store struct {
 // errors.ErrUnsupported, or frame.ErrChanged if other Stores edit the store all the time, or is an error of the
 // operating system.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Store, error) {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	s, err := openName(ctx, name, o)
 	if err != nil {
 		return nil, fmt.Errorf("store: opening %s: %w", name, err)
@@ -92,7 +93,7 @@ func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions
 // opening; the store does not retain it. Reads of the store and of its leaves pass their own context to src. Close does
 // not close src. See Open.
 func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Store, error) {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	err := o.check(false)
 	if err == nil {
 		var s *Store

@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // openFiles shares the open files of leaves between the frames that read from them. A file is closed with the last of
@@ -38,9 +39,7 @@ func (o *openFiles) forget(name string) {
 
 // get returns the file that has a name now. It opens it unless it is open.
 func (o *openFiles) get(ctx context.Context, name string) (*openFile, error) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = task.Context(ctx)
 	var stale *sharedFile // the name has another file now
 	for {
 		f, first, err := o.use(name, stale)

@@ -11,7 +11,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
-	"github.com/goblosc/blosc2/frame/store/internal/source"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -20,7 +20,7 @@ import (
 // and pack_array, hold pickles: OpenTensor returns errors.ErrUnsupported for them, because loading a pickle can execute
 // any code.
 func OpenTensor(ctx context.Context, name string, o *OpenOptions) (*ndarray.Array, error) {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	a, err := openTensor(ctx, name, o)
 	if err != nil {
 		return nil, fmt.Errorf("store: opening %s: %w", name, err)

@@ -16,6 +16,7 @@ import (
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
 	"github.com/goblosc/blosc2/internal/paths"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Pack writes a directory or zip store to a zip file, in the layout of python-blosc2: the files of the leaves by
@@ -26,7 +27,7 @@ import (
 // and for a name that only a directory can have. It wraps frame.ErrChanged if another Store has edited embed.b2e since
 // this one was opened.
 func (s *Store) Pack(ctx context.Context, name string, o *CreateOptions) error {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	if o == nil {
 		o = &CreateOptions{}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
-	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/objects"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -33,7 +33,7 @@ type Entry struct {
 // has its Key, and continues. If the source of a zip file has the method ReadRanges, Walk reads the required bytes of
 // many leaves at once.
 func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	group = cleanKey(group)
 	return func(yield func(Entry, error) bool) {
 		if e, ok := s.index.find(group); !ok || !e.group {
@@ -68,7 +68,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 
 // Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if none of them has that key.
 func (s *Store) Stat(ctx context.Context, key string) (Entry, error) {
-	ctx = source.Context(ctx)
+	ctx = task.Context(ctx)
 	key = cleanKey(key)
 	n, ok := s.index.find(key)
 	if !ok {

@@ -16,14 +16,6 @@ type Source interface {
 	Size() int64
 }
 
-// Context returns ctx, or context.Background() if ctx is nil.
-func Context(ctx context.Context) context.Context {
-	if ctx == nil {
-		return context.Background()
-	}
-	return ctx
-}
-
 // FromReader returns the first size bytes of r. A context is looked at before each read.
 func FromReader(r io.ReaderAt, size int64) Source { return reader{r, size} }
 
