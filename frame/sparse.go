@@ -313,15 +313,14 @@ func (d *sparse) reclaim(now *snapshot) *transaction {
 	if len(d.unused) == 0 || now == nil { // a closed frame does not know the stored state
 		return nil
 	}
-	ok, err := now.stored()
+	stored, err := now.stored()
 	if err != nil {
 		return nil
 	}
-	for _, x := range d.unused {
-		if !ok { // the stored state may use the names
-			break
+	if stored { // another state may use the names
+		for _, x := range d.unused {
+			d.root.Remove(chunkFileName(x.Off)) // a file that remains only takes space
 		}
-		d.root.Remove(chunkFileName(x.Off)) // a file that remains only takes space
 	}
 	d.unused = nil
 	return nil

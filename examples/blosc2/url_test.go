@@ -87,15 +87,8 @@ func TestURLChunks(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.Close()
-	var requests atomic.Int64
-	files := http.FileServer(http.Dir(filepath.Dir(path)))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		time.Sleep(50 * time.Millisecond)
-		files.ServeHTTP(w, r)
-	}))
-	defer server.Close()
-	url := server.URL + "/a.b2nd"
+	dir, requests := slowServer(t, filepath.Dir(path), 50*time.Millisecond)
+	url := dir + "/a.b2nd"
 	want := strings.ReplaceAll(must(t, "", "info", "-chunks", path), path, url)
 	if got := must(t, "", "info", "-chunks", url); got != want {
 		t.Errorf("%q, want %q", got, want)
@@ -176,18 +169,11 @@ func TestURLTable(t *testing.T) {
 	if err := st.Pack(t.Context(), path, nil); err != nil {
 		t.Fatal(err)
 	}
-	var requests atomic.Int64
-	files := http.FileServer(http.Dir(filepath.Dir(path)))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		requests.Add(1)
-		time.Sleep(10 * time.Millisecond)
-		files.ServeHTTP(w, r)
-	}))
-	defer server.Close()
+	dir, requests := slowServer(t, filepath.Dir(path), 10*time.Millisecond)
 	for _, line := range []string{"table -csv PATH", "table -json -rows 1: PATH"} {
 		want := must(t, "", strings.Fields(strings.ReplaceAll(line, "PATH", path))...)
 		requests.Store(0)
-		if must(t, "", strings.Fields(strings.ReplaceAll(line, "PATH", server.URL+"/t.b2z"))...) != want {
+		if must(t, "", strings.Fields(strings.ReplaceAll(line, "PATH", dir+"/t.b2z"))...) != want {
 			t.Errorf("%s differs", line)
 		}
 		if n := requests.Load(); n > 12*columns {
@@ -232,4 +218,17 @@ func TestSplitURL(t *testing.T) {
 			t.Errorf("%s: %q, %q, %v", c.url, name, key, ok)
 		}
 	}
+}
+
+// slowServer serves the files of a directory. It answers after a delay, and counts the requests.
+func slowServer(t *testing.T, dir string, delay time.Duration) (url string, requests *atomic.Int64) {
+	requests = new(atomic.Int64)
+	files := http.FileServer(http.Dir(dir))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests.Add(1)
+		time.Sleep(delay)
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL, requests
 }

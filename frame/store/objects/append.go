@@ -124,7 +124,7 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 }
 
 // stored returns a copy of the batches that the frame has now, with their encoded lengths: another Array or process may
-// have appended since. It decodes the metalayer only if that has changed.
+// have appended since. It decodes the metalayer if that has changed since the last Append, or if there was none.
 func (o *Array) stored(ctx context.Context) (*batches, error) {
 	content, _, err := frames.VLMeta(o.f, lengthsLayer)
 	if err != nil {

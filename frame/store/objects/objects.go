@@ -32,7 +32,8 @@ type Array struct {
 	mu      sync.Mutex              // held by Append and Refresh
 }
 
-// batches describes the batches of an array. It does not change. Only the newest one appends to its slices.
+// batches describes the batches of an array. The elements of its slices do not change. Append makes a new batches,
+// whose slices may share memory with those of the newest one.
 type batches struct {
 	perBlock int64   // items of each block of a batch but the last; 0 = not known
 	ends     []int64 // number of items up to the end of each batch
