@@ -26,8 +26,8 @@ usage. For diff it is 1 if there are differences, and 2 for all errors.
 
 // environmentText describes environment variables.
 const environmentText = `
-Output on a terminal has colors unless NO_COLOR is set or TERM is "dumb". If BLOSC_LOCKING is set, but not to 0, verbs use a
-lock file for every frame, and create it if it is missing.
+Output on a terminal has colors unless NO_COLOR is set or TERM is "dumb". If BLOSC_LOCKING is set, but not to 0, verbs
+use a lock file for every frame, and create it if it is missing.
 `
 
 // helpHelp describes help, which is not a verb of the grammar.
