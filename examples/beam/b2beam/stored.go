@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 )
 
 func init() {
+	beam.RegisterType(reflect.TypeFor[*clearFn]())
 	beam.RegisterType(reflect.TypeFor[*nameFn]())
 	beam.RegisterType(reflect.TypeFor[*removeFn]())
 }
@@ -86,21 +88,22 @@ func runPlan(s beam.Scope, files []File, plan []ndarray.RechunkStage, dir, temp 
 	if len(plan) == 1 {
 		return writeStage(s, beam.CreateList(s, files), plan[0], dir, o)
 	}
-	names := map[string]string{}
+	stages := stageArrays{Names: map[string]string{}}
 	staged := slices.Clone(files)
 	for i, f := range files {
 		staged[i].Name = stageName(f, dir)
-		names[f.Name] = staged[i].Name
+		stages.Names[f.Name] = staged[i].Name
 	}
-	arrays := beam.CreateList(s, staged)
-	var temps []string
 	last := len(plan) - 1
+	for i := range last {
+		stages.Dirs = append(stages.Dirs, Join(temp, fmt.Sprintf("stage-%d", i+1)))
+	}
+	arrays := beam.ParDo(s, &clearFn{stages}, beam.CreateList(s, staged))
 	for i, stage := range plan[:last] {
-		temps = append(temps, Join(temp, fmt.Sprintf("stage-%d", i+1)))
-		arrays = writeStage(s, arrays, stage, temps[i], ndarray.CreateOptions{Codec: codec.LZ4, NoSync: o.NoSync})
+		arrays = writeStage(s, arrays, stage, stages.Dirs[i], ndarray.CreateOptions{Codec: codec.LZ4, NoSync: o.NoSync})
 	}
 	arrays = writeStage(s, beam.ParDo(s, &nameFn{}, arrays), plan[last], dir, o)
-	return beam.ParDo(s, &removeFn{Dirs: temps, Names: names}, arrays)
+	return beam.ParDo(s, &removeFn{stages}, arrays)
 }
 
 // writeStage adds a stage of a plan to a pipeline.
@@ -110,9 +113,9 @@ func writeStage(s beam.Scope, arrays beam.PCollection, stage ndarray.RechunkStag
 }
 
 // stageName returns the name of the array between the stages for a file that is copied to a folder. It is the same in
-// each run.
+// each run, also if the folder or the path is written in another way.
 func stageName(f File, dir string) string {
-	sum := sha256.Sum256([]byte(dir + "\n" + f.Path))
+	sum := sha256.Sum256([]byte(Join(dir) + "\n" + Join(f.Path)))
 	return fmt.Sprintf("%s-%x", f.Name, sum[:8])
 }
 
@@ -125,39 +128,92 @@ func (nameFn) ProcessElement(f File, emit func(File)) {
 	emit(f)
 }
 
-// removeFn removes the arrays that were written between the stages of a plan.
-type removeFn struct {
-	Dirs  []string          // below one folder
-	Names map[string]string // of the arrays between the stages, by that of the new array
+// stageArrays are the arrays that are written between the stages of a plan.
+type stageArrays struct {
+	Dirs  []string          // one for each stage, below one folder
+	Names map[string]string // in each of them, by the name of the new array
 
 	bucket bucket
 }
 
-// ProcessElement removes the arrays for a finished one, and emits that.
-func (fn *removeFn) ProcessElement(ctx context.Context, f File, emit func(File)) error {
-	for _, dir := range fn.Dirs {
-		if err := fn.remove(ctx, dir, fn.Names[f.Name]); err != nil {
-			return fmt.Errorf("b2beam: array %q: %w", f.Name, err)
+// Teardown closes the bucket.
+func (st *stageArrays) Teardown() error { return st.bucket.close() }
+
+// remove removes an array from all folders. If broken is set, it removes only what a removal has left that did not end:
+// chunks without an index, and without the layout of an array that is being written.
+func (st *stageArrays) remove(ctx context.Context, array string, broken bool) error {
+	for _, dir := range st.Dirs {
+		name, err := arrayName(dir, array)
+		if err == nil && isURL(name) {
+			err = st.removeObjects(ctx, name, broken)
+		} else if err == nil {
+			err = removeDir(name, broken)
 		}
+		if err != nil {
+			return fmt.Errorf("b2beam: array %q: %s: %w", array, shown(name), err)
+		}
+	}
+	return nil
+}
+
+// indexes are the files that make a directory an array: the index of a finished one, and the layout of another.
+var indexes = []string{"chunks.b2frame", "unfinished.layout"}
+
+// removeDir removes a directory, if there is one.
+func removeDir(dir string, broken bool) error {
+	for _, index := range indexes { // first, because it references the chunks
+		path := filepath.Join(dir, index)
+		if !broken {
+			if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		} else if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return os.RemoveAll(dir)
+}
+
+// removeObjects removes the objects of an array, if there are any.
+func (st *stageArrays) removeObjects(ctx context.Context, name string, broken bool) error {
+	objects, err := st.bucket.objects(ctx, name)
+	if err != nil {
+		return err
+	}
+	for _, index := range indexes {
+		if !broken {
+			if err := objects.Remove(ctx, index); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		} else if _, _, err := objects.Get(ctx, index, 0); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return removeObjects(ctx, objects)
+}
+
+// clearFn removes what an earlier run has left of the arrays between the stages.
+type clearFn struct{ stageArrays }
+
+// ProcessElement clears the place for the arrays of a file, and emits the file.
+func (fn *clearFn) ProcessElement(ctx context.Context, f File, emit func(File)) error {
+	if err := fn.remove(ctx, f.Name, true); err != nil {
+		return err
 	}
 	emit(f)
 	return nil
 }
 
-// remove removes an array in a folder, if there is one.
-func (fn *removeFn) remove(ctx context.Context, dir, array string) error {
-	name, err := arrayName(dir, array)
-	if err != nil {
+// removeFn removes the arrays between the stages.
+type removeFn struct{ stageArrays }
+
+// ProcessElement removes the arrays for a finished one, and emits that.
+func (fn *removeFn) ProcessElement(ctx context.Context, f File, emit func(File)) error {
+	if err := fn.remove(ctx, fn.Names[f.Name], false); err != nil {
 		return err
 	}
-	if !isURL(name) {
-		return os.RemoveAll(name)
-	}
-	objects, err := fn.bucket.objects(ctx, name)
-	if err != nil {
-		return err
-	}
-	return removeObjects(ctx, objects)
+	emit(f)
+	return nil
 }
 
 // removeObjects removes all objects, a few at a time.
@@ -185,6 +241,3 @@ func removeObjects(ctx context.Context, objects frame.Objects) error {
 	running.Wait()
 	return failed
 }
-
-// Teardown closes the bucket.
-func (fn *removeFn) Teardown() error { return fn.bucket.close() }

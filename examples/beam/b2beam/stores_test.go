@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -246,4 +247,59 @@ func TestJoin(t *testing.T) {
 			t.Errorf("Join(%q) is %q, want %q", dir, got, want)
 		}
 	}
+}
+
+// TestRechunkAgain runs a pipeline again that ended while it removed an array between the stages: of the array are left
+// chunks without an index.
+func TestRechunkAgain(t *testing.T) {
+	f := create(t, "x", []int64{32, 4, 4}, []int64{1, 4, 4})
+	again := func(t *testing.T, root, dir string, remove func(name string) error) {
+		pipeline := func(s beam.Scope) {
+			o := b2beam.RechunkOptions{Chunks: []int64{-1, 1, 1}, MaxMemory: 128}
+			if _, err := b2beam.RechunkStored(t.Context(), s, []b2beam.File{f}, dir, b2beam.Join(dir, "temp"), o, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		// An array that is in the way of the new one ends the pipeline, so that the arrays of all stages are left.
+		mustRun(t, func(s beam.Scope) {
+			b2beam.Write(s, dir, b2beam.Read(s, []b2beam.File{f}, nil), &ndarray.CreateOptions{Chunks: []int64{1, 4, 4}})
+		})
+		if _, err := run(t, pipeline); err == nil || !strings.Contains(err.Error(), "is finished, with another shape") {
+			t.Fatalf("error %v for an array that exists", err)
+		}
+		all := files(t, root)
+		for name := range all {
+			if strings.HasPrefix(name, "x.b2nd/") || path.Base(name) == "chunks.b2frame" || strings.HasSuffix(name, "1.chunk") {
+				if err := remove(name); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if left := files(t, root); len(left) == 0 {
+			t.Fatal("no chunks of the stages are left")
+		}
+		mustRun(t, pipeline)
+		equal(t, open(t, filepath.Join(root, "x.b2nd")), open(t, f.Path))
+		for name := range files(t, root) {
+			if !strings.HasPrefix(name, "x.b2nd/") {
+				t.Errorf("%s is left of the stages", name)
+			}
+		}
+	}
+	t.Run("local", func(t *testing.T) {
+		dir := t.TempDir()
+		again(t, dir, dir, func(name string) error {
+			err := os.Remove(filepath.Join(dir, filepath.FromSlash(name)))
+			os.Remove(filepath.Join(dir, "x.b2nd")) // when it is empty
+			return err
+		})
+	})
+	stores(t, func(t *testing.T, st store) {
+		b, err := blob.OpenBucket(t.Context(), st.url(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		again(t, filepath.Join(st.root, "out"), st.url("out"), func(name string) error { return b.Delete(t.Context(), "out/"+name) })
+	})
 }
