@@ -35,7 +35,7 @@ type FilesOptions struct {
 	Raw *Raw
 }
 
-// Raw describes the items of a file that has no header.
+// Raw describes the items of a file that has no header. The file must end with the last item.
 type Raw struct {
 	Offset int64 // bytes before the first item
 	Shape  []int64
@@ -198,14 +198,21 @@ func (f *items) load(ctx context.Context, file File, raw *Raw) (err error) {
 	if err != nil {
 		return err
 	}
-	switch d := f.header.DType; {
+	return f.check(size, raw != nil)
+}
+
+// check returns an error if the items do not fit in a file of size bytes. A raw file must end with the last one.
+func (f *items) check(size int64, raw bool) error {
+	d, shape := f.header.DType, f.header.Shape
+	switch want := byteCount(f.header); {
 	case d.Kind == 'O':
 		return fmt.Errorf("%w: Python objects", ndarray.ErrType)
 	case d.Size == 0:
 		return fmt.Errorf("%w: items of dtype %v have no bytes", ndarray.ErrType, d)
-	}
-	if want := byteCount(f.header); size-f.off < want {
-		return fmt.Errorf("%w: %d bytes of items, want %d for shape %v", ndarray.ErrShape, max(size-f.off, 0), want, f.header.Shape)
+	case f.off < 0 || slices.ContainsFunc(shape, func(n int64) bool { return n < 0 }):
+		return fmt.Errorf("%w: raw items of shape %v at offset %d", ndarray.ErrParam, shape, f.off)
+	case size-f.off < want || raw && size-f.off > want:
+		return fmt.Errorf("%w: %d bytes of items, want %d for shape %v", ndarray.ErrShape, max(size-f.off, 0), want, shape)
 	}
 	return nil
 }

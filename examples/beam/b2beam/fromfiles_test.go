@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -141,6 +142,31 @@ func TestHostileFiles(t *testing.T) {
 		})
 		if err == nil || !strings.Contains(err.Error(), `array "a"`) || !strings.Contains(err.Error(), c.want.Error()) {
 			t.Errorf("dtype %s, shape %v: %v, want %v", text, c.shape, err, c.want)
+		}
+	}
+}
+
+// TestRawSize reads files of raw items whose size, shape or offset is wrong. None must be a pipeline that does nothing.
+func TestRawSize(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.raw")
+	if err := os.WriteFile(name, make([]byte, 100), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		raw  b2beam.Raw
+		want error
+	}{
+		{b2beam.Raw{Offset: 4, Shape: []int64{4, 6}, DType: "<f4"}, nil},
+		{b2beam.Raw{Shape: []int64{4, 6}, DType: "<f4"}, ndarray.ErrShape},
+		{b2beam.Raw{Offset: 5, Shape: []int64{4, 6}, DType: "<f4"}, ndarray.ErrShape},
+		{b2beam.Raw{Shape: []int64{-5, -5}, DType: "<f4"}, ndarray.ErrParam},
+		{b2beam.Raw{Offset: -4, Shape: []int64{26}, DType: "<f4"}, ndarray.ErrParam},
+	} {
+		_, err := run(t, func(s beam.Scope) {
+			b2beam.FromFiles(s, []b2beam.File{{Name: "a", Path: name}}, &b2beam.FilesOptions{Chunks: slices.Repeat([]int64{2}, len(c.raw.Shape)), Raw: &c.raw})
+		})
+		if (err == nil) != (c.want == nil) || err != nil && !strings.Contains(err.Error(), c.want.Error()) {
+			t.Errorf("%+v: error %v, want %v", c.raw, err, c.want)
 		}
 	}
 }
