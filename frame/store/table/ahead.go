@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -83,7 +84,7 @@ func (c *Column) window(ctx context.Context, a *ndarray.Array, from, to int64) (
 	}
 	if err := w.move(ctx, from, to); err != nil {
 		w.failed, w.from, w.to, w.raw = true, 0, 0, nil
-		return nil, ctx.Err()
+		return nil, task.Context(ctx).Err()
 	}
 	return w, nil
 }

@@ -96,6 +96,37 @@ func (c *countBytes) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
+// TestNilContext reads texts that can no longer be read without a context.
+func TestNilContext(t *testing.T) {
+	const n = 1 << 14
+	b := build(t, `{"name": "u", "kind": "utf8"}`, tabletest.AllLive(n))
+	ends, text, rng := make([]int64, n+1), make([]byte, 64*n), rand.New(rand.NewPCG(1, 2))
+	for i := range text {
+		text[i] = byte('A' + rng.IntN(64))
+	}
+	for i := range ends {
+		ends[i] = 64 * int64(i)
+	}
+	array(b, "_cols/u", []int64{n + 1}, ends)
+	array(b, "_cols/u.utf8", []int64{64 * n}, text)
+	tab, src := openCounted(b)
+	var none context.Context
+	c, err := tab.Column(none, "u")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src.ReaderAt = io.NewSectionReader(src.ReaderAt, 0, 1000)
+	if _, err := Find(none, c, Less, "B"); err == nil {
+		t.Error("Find: no error")
+	}
+	for _, err = range All[string](none, c) {
+		if err != nil {
+			return
+		}
+	}
+	t.Error("All: no error")
+}
+
 // openCounted opens the table in a zip store, with the counter of what is read of it.
 func openCounted(b *builder) (*Table, *countBytes) {
 	ctx := b.T.Context()

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -99,7 +100,7 @@ func readSummary[T cmp.Ordered](ctx context.Context, c *Column) (*summary[T], er
 		return s, nil
 	}
 	if err := s.read(ctx, c, level.Path, level.Count); err != nil {
-		return &summary[T]{}, ctx.Err() // an index that cannot be read is not needed
+		return &summary[T]{}, task.Context(ctx).Err() // an index that cannot be read is not needed
 	}
 	s.length = level.Length
 	return s, nil
