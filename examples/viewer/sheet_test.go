@@ -263,7 +263,7 @@ func testSheet(t *testing.T, s *site, c *chrome) {
 		}
 		for i := range n {
 			for k := range wide {
-				if want := strconv.FormatFloat(float64(data[first+i+col+k]), 'g', -1, 64); got[i+1][k+1] != want {
+				if want := strconv.FormatFloat(float64(data[first+i+col+k]), 'g', -1, 32); got[i+1][k+1] != want {
 					t.Fatalf("row %d, column %d is %s, want %s", first+i, col+k, got[i+1][k+1], want)
 				}
 			}
