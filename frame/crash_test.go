@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -599,32 +600,82 @@ func TestKilledWithLocking(t *testing.T) {
 	}
 }
 
-// TestOverwriteDirCrash replaces a directory. After a power failure, the name has the old frame, the new one, or none.
+// TestOverwriteDirCrash replaces directories, also by a file and by Regions, and a file by a directory. After a power
+// failure, the name has the old frame or the new one. If names cannot be exchanged, it may have none, but then the old
+// frame has the other name that Create documents.
 func TestOverwriteDirCrash(t *testing.T) {
-	ctx := t.Context()
-	s := simulated.New()
-	o := &options{sys: s, Sparse: true, Overwrite: true}
-	create := func(content string) {
-		f, err := CreateFunc(ctx, "x", func(b *Batch) error { return b.Append(ctx, []byte(content)) }, o.create())
-		must(t, err)
-		must(t, f.Close())
+	for _, c := range []struct{ from, to bool }{{true, true}, {true, false}, {false, true}} {
+		for _, noExchange := range []bool{false, true} {
+			overwriteCrash(t, noExchange, c.from, func(s *simulated.System) error {
+				return createWith(t, s, c.to, "new")
+			})
+		}
 	}
-	create("old")
+	for _, noExchange := range []bool{false, true} {
+		overwriteCrash(t, noExchange, true, func(s *simulated.System) error {
+			o := regionOptions(s)
+			o.Overwrite = true
+			r, err := CreateRegions(t.Context(), "x", regionBytes, o)
+			if err != nil {
+				return err
+			}
+			return r.Close()
+		})
+	}
+}
+
+// createWith creates a frame with one chunk in place of x.
+func createWith(t *testing.T, s *simulated.System, sparse bool, content string) error {
+	fill := func(b *Batch) error { return b.Append(t.Context(), []byte(content)) }
+	f, err := CreateFunc(t.Context(), "x", fill, (&options{sys: s, Sparse: sparse, Overwrite: true}).create())
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// overwriteCrash is a case of TestOverwriteDirCrash.
+func overwriteCrash(t *testing.T, noExchange, sparse bool, replace func(s *simulated.System) error) {
+	t.Helper()
+	s := simulated.New()
+	s.NoExchange = noExchange
+	must(t, createWith(t, s, sparse, "old"))
 	before := s.Image.Clone()
 	s.Log = nil
-	create("new")
+	must(t, replace(s))
+	missing := 0
 	for seed := range uint64(20) {
 		_, err := simulated.Crashes(rand.New(rand.NewPCG(seed, 1)), before, s.Log, 0, func(m simulated.Image) error {
-			g, err := Open(ctx, "x", (&options{sys: simulated.On(m)}).open())
-			if errors.Is(err, fs.ErrNotExist) {
+			name, want := "x", []string{"old", "new"}
+			if _, ok := m[0].Dir["x"]; !ok {
+				missing++
+				for name = range m[0].Dir {
+					if strings.HasSuffix(name, ".tmp.old") {
+						break
+					}
+				}
+				want = want[:1]
+			}
+			g, err := Open(t.Context(), name, (&options{sys: simulated.On(m)}).open())
+			if errors.Is(err, ErrUnfinished) {
 				return nil
 			}
-			if err == nil {
-				defer g.Close()
-				_, err = g.ReadChunk(ctx, nil, 0)
+			if err != nil {
+				return err
+			}
+			defer g.Close()
+			p, err := g.ReadChunk(t.Context(), nil, 0)
+			if err == nil && !slices.Contains(want, string(p)) {
+				err = fmt.Errorf("%s is %q, want one of %q", name, p, want)
 			}
 			return err
 		})
 		must(t, err)
+	}
+	if noExchange != (missing > 0) {
+		t.Errorf("sparse %v, no exchange %v: the name is missing after %d crashes", sparse, noExchange, missing)
+	}
+	if len(s.Image[0].Dir) != 1 || s.Opened != 0 {
+		t.Errorf("files %v, %d are open", s.Image[0].Dir, s.Opened)
 	}
 }

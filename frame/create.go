@@ -22,18 +22,23 @@ import (
 
 // Create creates an empty frame and opens it for editing. The frame is in a new file, or with o.Sparse in a new
 // directory. If name is empty, it is in o.Storage, or in memory if o.Storage is nil. With o.Overwrite, Create replaces
-// an existing file or frame directory, or the content of the Storage; for a moment, there is then no frame with the
-// name, unless a file replaces a file. The new file or directory gets the permissions of the old one, and its owner and
-// group as after [Frame.Compact]. A file in place of a directory gets the permissions of the index file, but none for
-// users who could not enter the directory. Create returns fs.ErrExist for an existing name without o.Overwrite, and for
-// a directory with other files than those of a frame. Of several calls at the same time one succeeds, if the file
-// system has hard links. ctx bounds waiting for a lock file; the frame does not retain it. Other errors are ErrParam,
-// errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has overwritten the new directory at
-// once, and those of ctx, of the Storage and of the operating system.
+// an existing file or frame directory, or the content of the Storage. The new file or directory gets the permissions of
+// the old one, and its owner and group as after [Frame.Compact]. A file in place of a directory gets the permissions of
+// the index file, but none for users who could not enter the directory. Create returns fs.ErrExist for an existing name
+// without o.Overwrite, and for a directory with other files than those of a frame. Of several calls at the same time
+// one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not retain it.
+// Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has
+// overwritten the new directory at once, and those of ctx, of the Storage and of the operating system.
 //
 // The name may begin with "file://". That of a file must not end in a separator, and its last element must not be "."
 // or "..": the error is then ErrParam. A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with
-// eight hexadecimal digits. A killed process can leave it; it may be removed.
+// eight hexadecimal digits. A killed process can leave a file or directory with such a name; it may be removed.
+//
+// With o.Overwrite, the name has the old frame or the new one at every moment, if a file replaces a file or if two
+// names can be exchanged: Linux and macOS can do that on most file systems. Elsewhere, if the old or the new frame is a
+// directory, Create first renames the old frame to NAME.XXXXXXXX.tmp.old, and for a moment there is no frame with the
+// name NAME. A process that is killed then leaves the old frame under the other name: rename it to NAME. Only if NAME
+// exists, NAME.XXXXXXXX.tmp.old may be removed.
 func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	return CreateFunc(ctx, name, nil, o)
 }

@@ -265,11 +265,12 @@ func TestCreateErrors(t *testing.T) {
 		return int(b[4]), nil
 	}
 	for _, sparse := range []bool{false, true} {
-		for _, replaces := range []bool{false, true} {
+		for _, c := range []struct{ replaces, noExchange bool }{{}, {true, false}, {true, true}} {
 			for failAt := 1; ; failAt++ {
 				s := simulated.New()
+				s.NoExchange = c.noExchange
 				o := &options{sys: s, Sparse: sparse, Overwrite: true}
-				if replaces {
+				if c.replaces {
 					f, err := CreateFunc(t.Context(), "x", fill(1), o.create())
 					must(t, err)
 					must(t, f.Close())
@@ -283,7 +284,7 @@ func TestCreateErrors(t *testing.T) {
 				}
 				s.FailAt = 0
 				n, e := shown(s)
-				if err == nil && n != 2 || replaces && n == 0 || e != nil && err == nil {
+				if err == nil && n != 2 || c.replaces && n == 0 || e != nil && err == nil {
 					t.Fatalf("sparse %v, call %d, a %s: state %d is left: %v, %v", sparse, failAt, s.Failed, n, err, e)
 				}
 				if s.Opened != 0 {

@@ -57,9 +57,9 @@ type Regions struct {
 // CreateRegions lays out a frame of nbytes in chunks of o.ChunkSize, in a new directory. If an unfinished frame with
 // the same layout exists, CreateRegions opens it: any number of writers may call it at the same time. Otherwise it
 // returns fs.ErrExist for an existing name. With o.Overwrite, CreateRegions replaces an existing frame, even an
-// unfinished one with chunks of other writers, so only one writer may set it. With o.Objects, the name must be empty.
-// The error wraps ErrParam for BlockTable, Goal, Locking, Postfilter and Storage, which do not apply, and for a
-// ChunkSize of 0, or is an error of Create or of o.Objects.
+// unfinished one with chunks of other writers, so only one writer may set it. For the files that a killed process can
+// leave, see [Create]. With o.Objects, the name must be empty. The error wraps ErrParam for BlockTable, Goal, Locking,
+// Postfilter and Storage, which do not apply, and for a ChunkSize of 0, or is an error of Create or of o.Objects.
 func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOptions) (*Regions, error) {
 	ctx = task.Context(ctx)
 	if o == nil {

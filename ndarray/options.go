@@ -79,7 +79,8 @@ type CreateOptions struct {
 	// Sparse creates a directory with one file for each chunk, in place of one file. It requires a name.
 	Sparse bool
 	// Overwrite replaces an existing file or frame directory with the first commit. If it is unset and the name exists,
-	// or if a directory has other files than those of a frame, the call returns fs.ErrExist.
+	// or if a directory has other files than those of a frame, the call returns fs.ErrExist. For the files that a
+	// killed process can leave, see frame.Create.
 	Overwrite bool
 	// Storage holds the array in place of a file. The name must be empty. Closing the array closes it.
 	Storage frame.Storage

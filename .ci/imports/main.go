@@ -44,7 +44,7 @@ var layers = map[string]struct{ ours, others []string }{
 		"internal/ranges", "internal/race", "internal/cpu", "frame/internal/storage", "frame/internal/blockcache", "frame/internal/blocktable", "frame/internal/crc32c"}, nil},
 	"frame/internal/simulated":  {[]string{"frame/internal/storage"}, nil},
 	"frame/remote":              {[]string{"internal/errs", "internal/ranges", "internal/task"}, nil},
-	"frame/internal/storage":    {[]string{"internal/errs", "internal/paths", "internal/coder", "internal/ranges", "frame/internal/crc32c"}, []string{"golang.org/x/sys/windows"}},
+	"frame/internal/storage":    {[]string{"internal/errs", "internal/paths", "internal/coder", "internal/ranges", "frame/internal/crc32c"}, []string{"golang.org/x/sys/unix", "golang.org/x/sys/windows"}},
 	"frame/internal/blockcache": {},
 	"frame/internal/blocktable": {[]string{"codec", "meta", "internal/coder", "internal/ranges"}, nil},
 	"frame/internal/crc32c":     {[]string{"internal/race", "internal/cpu"}, nil},

@@ -12,8 +12,8 @@ import (
 	"github.com/goblosc/blosc2/internal/paths"
 )
 
-// Names of temporary files and directories: NAME.0123abcd.tmp beside NAME, with .old for what NAME was, and files
-// inside a directory.
+// Names of temporary files and directories: NAME.0123abcd.tmp beside NAME, with .old for what NAME was where names
+// cannot be exchanged, and files inside a directory.
 var (
 	besideName = regexp.MustCompile(`^\.([0-9a-f]{8}|[0-9a-f]{16}|input-[0-9]+)\.tmp(\.old)?$`)
 	insideDir  = regexp.MustCompile(`^([0-9a-f]{16}|chunks\.b2frame)\.tmp$|\.b2(nd|frame|f|b|e|z)\.([0-9a-f]{8}|[0-9a-f]{16})\.tmp$`)
@@ -85,11 +85,17 @@ func leftoverPath(e *env, path string) string {
 
 // noteLeftovers prints a note for each temporary file of PATH.
 func noteLeftovers(e *env, path string) {
-	found, err := leftovers(leftoverPath(e, path))
+	file := leftoverPath(e, path)
+	found, err := leftovers(file)
 	if err != nil {
 		return // the verb reports what is wrong with the path
 	}
+	_, missing := os.Lstat(file)
 	for _, name := range found {
+		if missing != nil && filepath.Ext(name) == ".old" {
+			e.note(fmt.Sprintf("%s: what %s was before a process was killed; rename it to that name", name, file))
+			continue
+		}
 		e.note(fmt.Sprintf("%s: temporary file of a process that was killed or still runs; blosc2 repair -clean %s removes it", name, path))
 	}
 }

@@ -506,6 +506,9 @@ func TestLeftovers(t *testing.T) {
 	if err := os.Remove(a); err != nil {
 		t.Fatal(err)
 	}
+	if _, _, errOut := callFree("", "verify", a); !strings.Contains(errOut, "tmp.old: what "+a+" was before") {
+		t.Errorf("verify: %s", errOut)
+	}
 	fails(t, 1, "rename that first", "", "repair", "-clean", a)
 	leaf := filepath.Join(copyTree(t, storesDir+"tree.b2d"), "img", "level0")
 	left := writeFile(t, leaf+".b2nd.0123abcd.tmp", "x")

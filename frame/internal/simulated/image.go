@@ -42,15 +42,16 @@ func (m Image) node(id int, isDir bool) *Node {
 
 // Change is a change of an image, or a sync of a node.
 type Change struct {
-	Kind     string // "write", "truncate", "create", "rename", "remove", "sync"
+	Kind     string // "write", "truncate", "create", "rename", "exchange", "remove", "sync"
 	ID       int    // of the node
 	isDir    bool
 	off      int64
 	data     []byte
 	dir      int // the directory of name
 	name     string
-	from     int // of a rename
+	from     int // of a rename or an exchange
 	fromName string
+	other    int // the node that gets fromName
 }
 
 // Apply makes the change in m. If torn, it writes only some of the sectors of a write.
@@ -70,6 +71,11 @@ func (c Change) Apply(m Image, torn bool, rng *rand.Rand) {
 		if d := m.node(c.from, true).Dir; d[c.fromName] == c.ID {
 			delete(d, c.fromName)
 		}
+		m.node(c.dir, true).Dir[c.name] = c.ID
+	case "exchange":
+		m.node(c.ID, false)
+		m.node(c.other, false)
+		m.node(c.from, true).Dir[c.fromName] = c.other
 		m.node(c.dir, true).Dir[c.name] = c.ID
 	case "remove":
 		if d := m.node(c.dir, true).Dir; d[c.name] == c.ID {
@@ -98,7 +104,7 @@ func (c Change) Syncs(id int) bool {
 	switch c.Kind {
 	case "write", "truncate":
 		return id == c.ID
-	case "rename":
+	case "rename", "exchange":
 		return id == c.dir // a journal has both names or none
 	case "create", "remove":
 		return id == c.dir

@@ -22,13 +22,14 @@ type System struct {
 	Log    []Change // all changes and syncs
 	Opened int      // files that are open
 
-	FailAt  int    // the number of the call that fails with ErrDisk, counted from 1; 0 = none
-	Forever bool   // all calls after it fail as well
-	Short   bool   // a failing read or write moves half of its bytes
-	Calls   int    // the number of calls
-	Failed  string // the kind of the first call that failed, "write" for instance
-	Before  func() // if set, called before each call; it may make calls itself
-	Blocked func() // if set, called after a call that has failed to lock a file; it may make calls itself
+	FailAt     int    // the number of the call that fails with ErrDisk, counted from 1; 0 = none
+	Forever    bool   // all calls after it fail as well
+	Short      bool   // a failing read or write moves half of its bytes
+	Calls      int    // the number of calls
+	Failed     string // the kind of the first call that failed, "write" for instance
+	Before     func() // if set, called before each call; it may make calls itself
+	NoExchange bool   // it cannot exchange names
+	Blocked    func() // if set, called after a call that has failed to lock a file; it may make calls itself
 
 	mu    sync.Mutex
 	next  int                    // the number of the next node
@@ -186,6 +187,25 @@ func (s names) Rename(old, name string) error {
 		return pathError("rename", name, fs.ErrExist)
 	}
 	s.do(Change{Kind: "rename", ID: id, dir: dir, name: base, from: from, fromName: fromName})
+	return nil
+}
+
+// Exchange exchanges two names.
+func (s *System) Exchange(a, b string) error {
+	s.lock()
+	defer s.mu.Unlock()
+	if s.NoExchange {
+		return pathError("exchange", a, errors.ErrUnsupported)
+	}
+	if s.fails("exchange") {
+		return pathError("exchange", a, ErrDisk)
+	}
+	from, fromName, id := s.find(0, a)
+	dir, base, other := s.find(0, b)
+	if id < 0 || other < 0 {
+		return pathError("exchange", a, fs.ErrNotExist)
+	}
+	s.do(Change{Kind: "exchange", ID: id, dir: dir, name: base, from: from, fromName: fromName, other: other})
 	return nil
 }
 

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -9,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/goblosc/blosc2/internal/paths"
 )
@@ -21,6 +23,11 @@ type System interface {
 	Directory
 	OpenRoot(dir string) (Root, error)
 	Link(old, name string) error // gives a file another name, which must be free
+
+	// Exchange exchanges two names in one step, also those of a file and a directory. Both must exist. It returns
+	// errors.ErrUnsupported if the operating system or the file system cannot do so.
+	Exchange(a, b string) error
+
 	RemoveAll(name string) error
 	Stat(name string) (fs.FileInfo, error)
 	Resolve(name string) (string, error) // follows symbolic links
@@ -197,6 +204,18 @@ func (s osSystem) Rename(old, name string) error {
 
 func (s osSystem) Link(old, name string) error {
 	return s.error(os.Link(s.path(old), s.path(name)))
+}
+
+func (s osSystem) Exchange(a, b string) error {
+	err := exchange(s.path(a), s.path(b))
+	if err == nil {
+		return nil
+	}
+	// File systems without the operation return EINVAL, and some sandboxes EPERM.
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.EPERM) {
+		err = fmt.Errorf("%w: %w", errors.ErrUnsupported, err)
+	}
+	return &os.LinkError{Op: "exchange", Old: a, New: b, Err: err}
 }
 
 func (s osSystem) Remove(name string) error    { return s.error(os.Remove(s.path(name))) }

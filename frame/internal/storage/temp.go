@@ -135,7 +135,7 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 }
 
 // replace renames the temporary file or directory to the final name, and unless t.New replaces a file or directory
-// there. Only a file replaces a file in one step.
+// there, in one step if both are files or if the system can exchange names.
 func (t *Temp) replace() error {
 	rename := t.overwrite
 	if t.New {
@@ -213,8 +213,15 @@ func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
 	}
 	old := ""
 	if err == nil && (fi.IsDir() || temp.IsDir()) {
-		old = t.TempName + ".old"
-		if err = t.Sys.Rename(t.Final, old); err != nil {
+		if err = t.Sys.Exchange(t.TempName, t.Final); err == nil {
+			old, t.TempName = t.TempName, ""
+			return false, t.removeOld(old)
+		}
+		if errors.Is(err, errors.ErrUnsupported) {
+			old = t.TempName + ".old"
+			err = t.Sys.Rename(t.Final, old)
+		}
+		if err != nil {
 			return errors.Is(err, fs.ErrNotExist), err
 		}
 	}
@@ -228,12 +235,17 @@ func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
 	if old == "" {
 		return again, err
 	}
-	// The old directory must be complete until the names are stored: a power failure may restore its name.
-	if e := SyncDir(t.Sys, t.Final, t.NoSync); e != nil {
-		return again, errors.Join(err, e)
+	return again, errors.Join(err, t.removeOld(old))
+}
+
+// removeOld syncs the names, then removes the old file or directory. A power failure may restore its name until then,
+// so it must be complete.
+func (t *Temp) removeOld(old string) error {
+	if err := SyncDir(t.Sys, t.Final, t.NoSync); err != nil {
+		return err
 	}
 	t.Sys.RemoveAll(old) // the rest only takes space
-	return again, err
+	return nil
 }
 
 // scratch is a temporary file.
