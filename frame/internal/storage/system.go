@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -255,7 +256,20 @@ func (r osRoot) Lstat(name string) (fs.FileInfo, error) {
 
 func (r osRoot) Mkdir(name string, mode fs.FileMode) error { return r.inDir(r.dir.Mkdir(name, mode)) }
 
-func (r osRoot) Sync(dir string) error { return r.inDir(SyncOpened(r.dir.Open(dir))) }
+func (r osRoot) Sync(dir string) error {
+	return r.withDir(dir, func(d *os.File) error { return syncNames(d) })
+}
+
+// withDir calls do with an opened directory. The errors of do have the name of an opened file, which begins with that
+// of the os.Root.
+func (r osRoot) withDir(dir string, do func(d *os.File) error) error {
+	d, err := r.dir.Open(dir)
+	if err != nil {
+		return r.inDir(err)
+	}
+	f := WritableFile{d, d.Name(), filepath.Join(r.name, dir)}
+	return cmp.Or(f.named(do(d)), f.Close())
+}
 
 // mostListed is the largest number of times that ReadDir lists a directory from which names disappear.
 const mostListed = 20
@@ -264,13 +278,18 @@ const mostListed = 20
 // system may do so if it lists the directory in several steps.
 func (r osRoot) ReadDir(dir string) ([]fs.DirEntry, error) {
 	for try := 1; ; try++ {
-		list, err := fs.ReadDir(r.dir.FS(), filepath.ToSlash(dir))
+		var list []fs.DirEntry
 		gone := false
+		err := r.withDir(dir, func(d *os.File) (err error) {
+			list, err = d.ReadDir(-1)
+			return err
+		})
 		if err == nil {
+			slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 			list, gone, err = r.readAgain(dir, list)
 		}
 		if err != nil || !gone || try == mostListed {
-			return list, r.inDir(err)
+			return list, err
 		}
 	}
 }
@@ -278,12 +297,12 @@ func (r osRoot) ReadDir(dir string) ([]fs.DirEntry, error) {
 // readAgain adds the names to a sorted list of a directory that it does not have, and removes those that have gone. It
 // reports whether there were any, as their files may have a name that is not in the list.
 func (r osRoot) readAgain(dir string, list []fs.DirEntry) (all []fs.DirEntry, gone bool, err error) {
-	d, err := r.dir.Open(dir)
+	var names []string
+	err = r.withDir(dir, func(d *os.File) (err error) {
+		names, err = d.Readdirnames(-1)
+		return err
+	})
 	if err != nil {
-		return nil, false, err
-	}
-	names, err := d.Readdirnames(-1)
-	if err = errors.Join(err, d.Close()); err != nil {
 		return nil, false, err
 	}
 	slices.Sort(names)
@@ -304,7 +323,7 @@ func (r osRoot) readAgain(dir string, list []fs.DirEntry) (all []fs.DirEntry, go
 		case errors.Is(err, fs.ErrNotExist):
 			gone = gone || !strings.HasSuffix(name, tempSuffix) // a new file is complete under another name
 		case err != nil:
-			return nil, false, err
+			return nil, false, r.inDir(err)
 		case len(all) == 0 || all[len(all)-1].Name() != name: // a system may list a name twice
 			all = append(all, fs.FileInfoToDirEntry(fi))
 		}
@@ -374,10 +393,14 @@ func SyncOpened[F File](dir F, err error) error {
 	if err != nil {
 		return err
 	}
-	// Some systems cannot sync a directory.
-	if err := dir.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, fs.ErrInvalid) {
-		dir.Close()
-		return err
+	return cmp.Or(syncNames(dir), dir.Close())
+}
+
+// syncNames syncs an opened directory. Some systems cannot do so.
+func syncNames(dir File) error {
+	err := dir.Sync()
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
+		return nil
 	}
-	return dir.Close()
+	return err
 }
