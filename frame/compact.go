@@ -120,6 +120,11 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 	if err == nil {
 		err = f.checkName()
 	}
+	var names *storage.Names
+	if err == nil {
+		names, err = storage.OpenNames(c.sys, name, c.NoSync)
+		defer func() { names.Close() }()
+	}
 	if err == nil {
 		err = c.sys.Rename(temp, name)
 	}
@@ -127,7 +132,7 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 		return f.wrap("commit", -1, err)
 	}
 	replaced = true
-	if err = storage.SyncDir(c.sys, name, c.NoSync); err != nil { // a crash may leave either file
+	if err = names.Sync(); err != nil { // a crash may leave either file
 		tx.unknown = err
 		err = f.wrap("commit", -1, err)
 	}

@@ -298,7 +298,7 @@ func (r *Regions) write(ctx context.Context, encode func(ctx context.Context, b 
 // sync syncs the names in the directory.
 func (r *Regions) sync() error {
 	if d, ok := r.f.store.(*sparse); ok {
-		return d.sync()
+		return storage.SyncRoot(d.root, d.noSync)
 	}
 	return nil
 }

@@ -252,23 +252,8 @@ func (d *sparse) commit(tx *transaction) error {
 		return err
 	}
 
-	// Step 2: sync the names of new chunk files, which must be stored before the index that references them.
-	if len(tx.written) > 0 {
-		if err := d.sync(); err != nil {
-			d.root.Remove(next)
-			return err
-		}
-	}
-
-	// Step 3: rename the new index file over the old one. Now the stored frame has the new state.
-	if err := d.root.Rename(next, d.index); err != nil {
-		d.root.Remove(next)
-		return err
-	}
-
-	// Step 4: sync the directory. If that fails, a crash may leave either index file.
-	if err := d.sync(); err != nil {
-		tx.unknown = err
+	// Steps 2 to 4.
+	if err := d.replaceIndex(tx, next); err != nil {
 		return err
 	}
 
@@ -289,6 +274,38 @@ func (d *sparse) commit(tx *transaction) error {
 	return nil
 }
 
+// replaceIndex is steps 2 to 4 of a commit, with the new index file next. It opens the directory first: if that fails,
+// nothing has changed.
+func (d *sparse) replaceIndex(tx *transaction, next string) error {
+	names, err := storage.OpenNamesIn(d.root, d.noSync)
+	if err != nil {
+		d.root.Remove(next)
+		return err
+	}
+	defer names.Close()
+
+	// Step 2: sync the names of new chunk files, which must be stored before the index that references them.
+	if len(tx.written) > 0 {
+		if err := names.Sync(); err != nil {
+			d.root.Remove(next)
+			return err
+		}
+	}
+
+	// Step 3: rename the new index file over the old one. Now the stored frame has the new state.
+	if err := d.root.Rename(next, d.index); err != nil {
+		d.root.Remove(next)
+		return err
+	}
+
+	// Step 4: sync the directory. If that fails, a crash may leave either index file.
+	if err := names.Sync(); err != nil {
+		tx.unknown = err
+		return err
+	}
+	return nil
+}
+
 // header sets the sizes of tx.next and returns its header.
 func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	s := tx.next
@@ -304,9 +321,6 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	s.head, s.print = fingerprintOf(head), fingerprintOf(tx.tail)
 	return head, err
 }
-
-// sync syncs the names in the directory.
-func (d *sparse) sync() error { return storage.SyncRoot(d.root, d.noSync) }
 
 func (d *sparse) reclaim(now *snapshot) *transaction {
 	d.unused = append(d.unused, d.pending.Release()...)

@@ -21,6 +21,8 @@ type root struct {
 func (r root) Stat() (fs.FileInfo, error) { return r.dir.Stat() }
 func (r root) Close() error               { return r.dir.Close() }
 
+func (r root) OpenDir() (storage.File, error) { return r.Open(".", os.O_RDONLY, 0) }
+
 func (r root) Sync(name string) error { return storage.SyncOpened(r.Open(name, os.O_RDONLY, 0)) }
 
 func (r root) ReadDir(name string) ([]fs.DirEntry, error) {

@@ -43,6 +43,7 @@ type Root interface {
 	ReadDir(dir string) ([]fs.DirEntry, error) // sorted by name
 	Stat() (fs.FileInfo, error)                // of the directory
 	Sync(dir string) error                     // syncs the names in dir; "." is the directory itself
+	OpenDir() (File, error)                    // opens the directory to sync its names
 }
 
 // Directory has the common methods of System and Root. Open with O_EXCL, Rename, Remove and Lstat do not follow a
@@ -260,6 +261,14 @@ func (r osRoot) Sync(dir string) error {
 	return r.withDir(dir, func(d *os.File) error { return syncNames(d) })
 }
 
+func (r osRoot) OpenDir() (File, error) {
+	d, err := r.dir.Open(".")
+	if err != nil {
+		return nil, r.inDir(err)
+	}
+	return WritableFile{d, d.Name(), r.name}, nil
+}
+
 // withDir calls do with an opened directory. The errors of do have the name of an opened file, which begins with that
 // of the os.Root.
 func (r osRoot) withDir(dir string, do func(d *os.File) error) error {
@@ -370,6 +379,44 @@ func openKind(name string, flag int, fits func(fs.FileMode) bool, open func(flag
 		return nil, err
 	}
 	return f, nil
+}
+
+// Names is an opened directory whose names are synced after a change, or nil. A caller opens it before the change: if
+// that fails, for instance because too many files are open, nothing has changed.
+type Names struct{ dir File }
+
+// OpenNames opens the directory of name, unless it need not or cannot be synced.
+func OpenNames(sys System, name string, noSync bool) (*Names, error) {
+	return openNames(noSync, func() (File, error) { return sys.Open(paths.Dir(name), os.O_RDONLY, 0) })
+}
+
+// OpenNamesIn opens the directory r again, unless it need not or cannot be synced.
+func OpenNamesIn(r Root, noSync bool) (*Names, error) { return openNames(noSync, r.OpenDir) }
+
+func openNames(noSync bool, open func() (File, error)) (*Names, error) {
+	if noSync || runtime.GOOS == "windows" { // Windows cannot sync a directory
+		return nil, nil
+	}
+	d, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return &Names{d}, nil
+}
+
+// Sync syncs the names.
+func (n *Names) Sync() error {
+	if n == nil {
+		return nil
+	}
+	return syncNames(n.dir)
+}
+
+// Close closes the directory.
+func (n *Names) Close() {
+	if n != nil {
+		n.dir.Close()
+	}
 }
 
 // SyncDir syncs the entry of name in its directory.

@@ -137,18 +137,23 @@ func (t *Temp) PublishDir(r Root) (Root, error) {
 // replace renames the temporary file or directory to the final name, and unless t.New replaces a file or directory
 // there, in one step if both are files or if the system can exchange names.
 func (t *Temp) replace() error {
-	rename := t.overwrite
-	if t.New {
-		rename = func() error { return RenameNew(t.Sys, t.TempName, t.Final) }
+	names, err := OpenNames(t.Sys, t.Final, t.NoSync)
+	if err != nil {
+		return err
 	}
-	err := rename()
+	defer names.Close()
+	if t.New {
+		err = RenameNew(t.Sys, t.TempName, t.Final)
+	} else {
+		err = t.overwrite(names)
+	}
 	if t.New && errors.Is(err, fs.ErrExist) {
 		return &fs.PathError{Op: "create", Path: t.Final, Err: errs.EditOrOverwrite(errs.ErrExist)}
 	}
 	if err != nil {
 		return err
 	}
-	if err := SyncDir(t.Sys, t.Final, t.NoSync); err != nil {
+	if err := names.Sync(); err != nil {
 		return err
 	}
 	t.TempName = ""
@@ -187,21 +192,21 @@ func RenameNew(sys System, temp, name string) error {
 }
 
 // overwrite renames what is temporary to the final name. If several processes do so at the same time, the last wins.
-func (t *Temp) overwrite() error {
+func (t *Temp) overwrite(names *Names) error {
 	const tries = 20
 	temp, err := t.Sys.Lstat(t.TempName)
 	if err != nil {
 		return err
 	}
 	for try := 1; ; try++ {
-		if again, err := t.tryOverwrite(temp); !again || try == tries {
+		if again, err := t.tryOverwrite(temp, names); !again || try == tries {
 			return err
 		}
 	}
 }
 
 // tryOverwrite is one try of overwrite. It reports whether it has failed because another process uses the name.
-func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
+func (t *Temp) tryOverwrite(temp fs.FileInfo, names *Names) (again bool, err error) {
 	fi, err := t.Sys.Lstat(t.Final)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, err
@@ -215,7 +220,7 @@ func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
 	if err == nil && (fi.IsDir() || temp.IsDir()) {
 		if err = t.Sys.Exchange(t.TempName, t.Final); err == nil {
 			old, t.TempName = t.TempName, ""
-			return false, t.removeOld(old)
+			return false, t.removeOld(old, names)
 		}
 		if errors.Is(err, errors.ErrUnsupported) {
 			old = t.TempName + ".old"
@@ -235,13 +240,13 @@ func (t *Temp) tryOverwrite(temp fs.FileInfo) (again bool, err error) {
 	if old == "" {
 		return again, err
 	}
-	return again, errors.Join(err, t.removeOld(old))
+	return again, errors.Join(err, t.removeOld(old, names))
 }
 
 // removeOld syncs the names, then removes the old file or directory. A power failure may restore its name until then,
 // so it must be complete.
-func (t *Temp) removeOld(old string) error {
-	if err := SyncDir(t.Sys, t.Final, t.NoSync); err != nil {
+func (t *Temp) removeOld(old string, names *Names) error {
+	if err := names.Sync(); err != nil {
 		return err
 	}
 	t.Sys.RemoveAll(old) // the rest only takes space
