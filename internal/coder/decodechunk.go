@@ -15,7 +15,7 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 	if p.o.Postfilter == nil && (h.Special() != Regular || h.Stored()) {
 		out, err := p.growFor(dst, &h, src)
 		if err == nil {
-			p.fill(out[len(dst):], &h, src)
+			p.fill(out[len(dst):], &h, src, 0)
 		}
 		return out, err
 	}
@@ -89,21 +89,21 @@ func (p *Pool) growFor(dst []byte, h *Header, src []byte) ([]byte, error) {
 	return grow(dst, n), nil
 }
 
-// fill fills dst with the content of a stored or special chunk in memory.
-func (p *Pool) fill(dst []byte, h *Header, chunk []byte) {
+// fill fills dst with the content, from byte at up, of a stored or special chunk in memory.
+func (p *Pool) fill(dst []byte, h *Header, chunk []byte, at int) {
 	if len(dst) < minShared {
-		h.fill(dst, chunk, 0, false)
+		h.fill(dst, chunk, at, false)
 		return
 	}
-	p.fillPieces(dst, *h, chunk, 1+len(dst)/minShared)
+	p.fillPieces(dst, *h, chunk, at, 1+len(dst)/minShared)
 }
 
 // fillPieces is fill on up to n workers.
-func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, n int) {
+func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, at, n int) {
 	workers, uncached := p.getWorkers(n), len(dst) >= uncachedFill
 	_ = each(workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
-		at := i * copySize
-		h.fill(dst[at:min(at+copySize, len(dst))], chunk, at, uncached)
+		from := i * copySize
+		h.fill(dst[from:min(from+copySize, len(dst))], chunk, at+from, uncached)
 		return nil
 	})
 	p.putWorkers(workers)

@@ -53,13 +53,7 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	at := int(off)
 	n := min(len(p), a.r.NBytes()-at)
 	if n > 0 {
-		first, last := a.r.blockAt(at), a.r.blockAt(at+n-1)
-		workers := a.pool.getDecoders(last-first+1, &a.r)
-		err := each(workers, last-first+1, func(w *Worker, k int) error {
-			return w.readPart(p[:n], &a.r, first+k, at)
-		})
-		a.pool.putWorkers(workers) // not after a panic: see putWorkers
-		if err != nil {
+		if err := a.pool.readRange(p[:n], &a.r, at); err != nil {
 			return 0, err
 		}
 	}
@@ -67,6 +61,20 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// readRange decodes the bytes of the chunk from at up into dst. Special values need no memory for blocks, unless a
+// Postfilter works on them.
+func (p *Pool) readRange(dst []byte, r *Reader, at int) error {
+	if p.o.Postfilter == nil && r.h.Special() != Regular {
+		p.fill(dst, &r.h, r.mem, at)
+		return nil
+	}
+	first, last := r.blockAt(at), r.blockAt(at+len(dst)-1)
+	workers := p.getDecoders(last-first+1, r)
+	err := each(workers, last-first+1, func(w *Worker, k int) error { return w.readPart(dst, r, first+k, at) })
+	p.putWorkers(workers) // not after a panic: see putWorkers
+	return err
 }
 
 // readPart decodes the bytes of block k that p needs. p is the bytes of the chunk from at up.
