@@ -34,15 +34,16 @@ func permute(t testing.TB, b []byte, gap int) []byte {
 	return out
 }
 
-// countingReader counts the bytes that are read.
+// countingReader counts reads and the bytes that are read.
 type countingReader struct {
 	io.ReaderAt
-	mu    sync.Mutex
-	bytes int
+	mu           sync.Mutex
+	reads, bytes int
 }
 
 func (c *countingReader) ReadAt(p []byte, off int64) (int, error) {
 	c.mu.Lock()
+	c.reads++
 	c.bytes += len(p)
 	c.mu.Unlock()
 	return c.ReaderAt.ReadAt(p, off)

@@ -58,7 +58,7 @@ func (w *Worker) decodePlain(dst []byte, r *Reader, k, n int) error {
 		return nil
 	}
 	if r.h.Stored() {
-		return r.readStored(dst[:n], k)
+		return r.readStored(dst[:n], k*r.h.BlockSize)
 	}
 	if k == 0 && len(r.ref) > 0 {
 		copy(dst[:n], r.ref)

@@ -94,14 +94,18 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 	return nil
 }
 
-// readStored copies the beginning of block k of a stored chunk.
-func (r *Reader) readStored(dst []byte, k int) error {
-	at := k * r.h.BlockSize
+// readStored copies the content of a stored chunk from byte at up.
+func (r *Reader) readStored(dst []byte, at int) error {
+	off := r.h.Overhead() + at
 	if r.mem != nil {
-		filters.Copy(dst, r.mem[r.h.Overhead()+at:][:len(dst)])
+		filters.Copy(dst, r.mem[off:][:len(dst)])
 		return nil
 	}
-	return readFull(r.src, dst, r.base, r.h.Overhead()+at, k)
+	n, err := r.src.ReadAt(dst, r.base+int64(off))
+	if n == len(dst) {
+		return nil
+	}
+	return readError(err, off, n, r.blockAt(at+n))
 }
 
 // readFull reads len(p) bytes from byte at of the chunk at base, for block k or the header. The bytes must exist, so an
@@ -231,6 +235,18 @@ func (r *Reader) BlockLen(k int) int {
 		return int(r.offs[k+1] - r.offs[k])
 	}
 	return r.h.blockLen(k)
+}
+
+// blockAt returns the block that holds byte at of the decoded chunk. The chunk must have that byte.
+func (r *Reader) blockAt(at int) int {
+	if len(r.offs) == 0 {
+		return at / r.h.BlockSize
+	}
+	k, found := slices.BinarySearch(r.offs, int32(at))
+	if !found {
+		k--
+	}
+	return k
 }
 
 // LargestBlock returns the decoded size of the largest block in bytes.

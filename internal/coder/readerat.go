@@ -63,17 +63,36 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// readRange decodes the bytes of the chunk from at up into dst. Special values need no memory for blocks, unless a
-// Postfilter works on them.
+// readRange decodes the bytes of the chunk from at up into dst. Without a Postfilter, the blocks of special and stored
+// chunks do not matter: neither memory nor time depends on their size.
 func (p *Pool) readRange(dst []byte, r *Reader, at int) error {
-	if p.o.Postfilter == nil && r.h.Special() != Regular {
-		p.fill(dst, &r.h, r.mem, at)
-		return nil
+	if p.o.Postfilter == nil {
+		switch {
+		case r.h.Special() != Regular:
+			p.fill(dst, &r.h, r.mem, at)
+			return nil
+		case r.h.Stored():
+			return p.readStored(dst, r, at)
+		}
 	}
 	first, last := r.blockAt(at), r.blockAt(at+len(dst)-1)
 	workers := p.getDecoders(last-first+1, r)
 	err := each(workers, last-first+1, func(w *Worker, k int) error { return w.readPart(dst, r, first+k, at) })
 	p.putWorkers(workers) // not after a panic: see putWorkers
+	return err
+}
+
+// readStored reads the bytes of a stored chunk from at up into dst. If there are many, several workers read pieces.
+func (p *Pool) readStored(dst []byte, r *Reader, at int) error {
+	if len(dst) < minShared {
+		return r.readStored(dst, at)
+	}
+	workers := p.getWorkers(1 + len(dst)/minShared)
+	err := each(workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
+		from := i * copySize
+		return r.readStored(dst[from:min(from+copySize, len(dst))], at+from)
+	})
+	p.putWorkers(workers)
 	return err
 }
 
@@ -93,16 +112,4 @@ func (w *Worker) readPart(p []byte, r *Reader, k, at int) error {
 		copy(p[start-at:], w.part)
 	}
 	return nil
-}
-
-// blockAt returns the block that holds byte at of the decoded chunk. The chunk must have that byte.
-func (r *Reader) blockAt(at int) int {
-	if len(r.offs) == 0 {
-		return at / r.h.BlockSize
-	}
-	k, found := slices.BinarySearch(r.offs, int32(at))
-	if !found {
-		k--
-	}
-	return k
 }

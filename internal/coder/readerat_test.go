@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
@@ -60,5 +61,42 @@ func TestReadAtSpecial(t *testing.T) {
 	}
 	if small > 200*time.Millisecond+5*large {
 		t.Errorf("%d bytes take %v in blocks of 1 byte, and %v in large blocks", len(dst), small, large)
+	}
+}
+
+// TestReadAtStored counts the reads for parts of stored chunks with blocks of one byte, and the memory for a byte of a
+// chunk with one block.
+func TestReadAtStored(t *testing.T) {
+	src := noise(2*minShared + copySize/2)
+	p := Params{BlockSize: 1, Level: codec.NoCompression}
+	b := mustEncode(t, src, p)
+	pool := NewPool(&Options{Concurrency: 2})
+	dst := make([]byte, len(src))
+	for _, c := range []struct{ at, n, reads int }{{0, 1, 2}, {5, 5000, 2}, {7, copySize, 2}, {1, len(src) - 2, 10}, {0, len(src), 10}} {
+		r := &countingReader{ReaderAt: bytes.NewReader(b)}
+		n, err := pool.DecodeAt(dst[:c.n], r, int64(len(b)), int64(c.at))
+		if n != c.n || err != nil || !bytes.Equal(dst[:n], src[c.at:c.at+n]) {
+			t.Errorf("%d bytes at %d: %d, %v, or other data", c.n, c.at, n, err)
+		}
+		if r.reads > c.reads {
+			t.Errorf("%d bytes at %d: %d reads", c.n, c.at, r.reads)
+		}
+	}
+	const end = minShared + 3 // of the source
+	for _, at := range []int{0, minShared} {
+		var e *Error
+		_, err := pool.DecodeAt(dst[at:], bytes.NewReader(b[:HeaderSize+end]), int64(len(b)), int64(at))
+		if !errors.Is(err, errs.ErrCorrupt) || !errors.As(err, &e) || e.Block != end || e.Off != HeaderSize+end {
+			t.Errorf("a source that ends early, from %d: %v", at, err)
+		}
+	}
+	p.BlockSize = len(src)
+	b = mustEncode(t, src, p)
+	before := allocated()
+	if n, err := pool.DecodeAt(dst[:5], bytes.NewReader(b), int64(len(b)), minShared); n != 5 || err != nil || !bytes.Equal(dst[:5], src[minShared:][:5]) {
+		t.Errorf("a part of a block: %d, %v, or other data", n, err)
+	}
+	if n := allocated() - before; n > 1<<20 {
+		t.Errorf("%d bytes of memory for a part of 5 bytes", n)
 	}
 }
