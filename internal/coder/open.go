@@ -77,7 +77,10 @@ func (w *Worker) open(r *Reader) (err error) {
 	if err := w.checkBlock(r, r.largest, 8<<20); err != nil {
 		return err
 	}
-	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err != nil {
+	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err == nil {
+		err = r.steps.checkItemSize(w.o, h.TypeSize)
+	}
+	if err != nil {
 		return &Error{Block: -1, Off: 16, Err: err}
 	}
 	regular := w.o.Postfilter == nil && !h.VLBlocks()

@@ -34,8 +34,6 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 		switch {
 		case def == nil:
 			return s, unsupportedFilter(f)
-		case def.itemized && f.Param() == 0 && o.ItemSize == 0 && typeSize == 1: // may be any size above 255
-			return s, fmt.Errorf("filter %v without the item size of the frame (Coder.TypeSize): %w", f.kind(), errs.ErrUnsupported)
 		case def.shaped && len(o.BlockShape) == 0:
 			return s, fmt.Errorf("filter %v without the block shape of the array (Coder.BlockShape): %w", f.kind(), errs.ErrUnsupported)
 		}
@@ -47,6 +45,20 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 		s.planes = 0
 	}
 	return s, nil
+}
+
+// checkItemSize returns errors.ErrUnsupported if a filter works on items of a size that is not known: a header cannot
+// hold sizes above 255.
+func (s *steps) checkItemSize(o *Options, typeSize int) error {
+	if typeSize != 1 || o.ItemSize > 0 {
+		return nil
+	}
+	for i := range s.n {
+		if f, def := s.list[i].f, s.list[i].def; def.itemized && f.Param() == 0 {
+			return fmt.Errorf("filter %v without the item size of the frame (Coder.TypeSize): %w", f.kind(), errs.ErrUnsupported)
+		}
+	}
+	return nil
 }
 
 // encodeSteps resolves a pipeline for encoding. An unknown filter fails only when it is applied, because stored chunks

@@ -252,6 +252,25 @@ func assembledWith(t *testing.T, l *Layout, src, want []byte) {
 	}
 }
 
+// TestLossyReference encodes with a lossy filter, Delta, and ByteDelta without a parameter. ByteDelta works on items of
+// a size that encoding knows, but the header cannot hold.
+func TestLossyReference(t *testing.T) {
+	p := Params{TypeSize: 300, BlockSize: 3000, Codec: codec.LZ4, Filters: []Filter{IntTrunc.With(7), Delta, ByteDelta}}
+	src := contents["ramp"](9600)
+	b, err := Encode(nil, src, p, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := slices.Clone(src)
+	mask(want, 0xfe)
+	if got, err := Decode(nil, b, &Options{ItemSize: 300}); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v, or other data", err)
+	}
+	if _, err := Decode(nil, b, nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("without item size: %v", err)
+	}
+}
+
 // TestMissingContext decodes chunks whose filters need more than the chunk header.
 func TestMissingContext(t *testing.T) {
 	shape := []int32{8, 10}
