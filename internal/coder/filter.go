@@ -99,8 +99,8 @@ type filterDef struct {
 
 	// shaped filters work on the shape of a block in an array. Decoding needs Options.BlockShape.
 	shaped bool
-	// itemized filters without a parameter work on items of the frame's size. Decoding needs Options.ItemSize if the
-	// header cannot hold that size.
+	// itemized filters work on items of the frame's size, if they are shaped or have no parameter. Decoding needs
+	// Options.ItemSize if the header cannot hold that size.
 	itemized bool
 
 	// check returns an error if encoding does not accept a parameter for items of a size. nil = it accepts all.

@@ -87,8 +87,9 @@ var builtinFilters = [...]filterDef{
 		},
 	},
 	NDCell: {
-		name:   "ndcell",
-		shaped: true,
+		name:     "ndcell",
+		shaped:   true,
+		itemized: true,
 		check: func(meta uint8, _ int) error {
 			if meta == 0 {
 				return errors.New("ndcell with cells of edge 0, want 1 to 255")

@@ -78,7 +78,7 @@ func (w *Worker) open(r *Reader) (err error) {
 		return err
 	}
 	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err == nil {
-		err = r.steps.checkItemSize(w.o, h.TypeSize)
+		err = r.steps.checkItemSize(w.o, h.TypeSize, r.largest)
 	}
 	if err != nil {
 		return &Error{Block: -1, Off: 16, Err: err}

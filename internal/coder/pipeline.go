@@ -48,17 +48,29 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 }
 
 // checkItemSize returns errors.ErrUnsupported if a filter works on items of a size that is not known: a header cannot
-// hold sizes above 255.
-func (s *steps) checkItemSize(o *Options, typeSize int) error {
+// hold sizes above 255. block is the size of the largest block.
+func (s *steps) checkItemSize(o *Options, typeSize, block int) error {
 	if typeSize != 1 || o.ItemSize > 0 {
 		return nil
 	}
 	for i := range s.n {
-		if f, def := s.list[i].f, s.list[i].def; def.itemized && f.Param() == 0 {
+		f, def := s.list[i].f, s.list[i].def
+		if def.itemized && (def.shaped && exceedsHeader(block, o.BlockShape) || !def.shaped && f.Param() == 0) {
 			return fmt.Errorf("filter %v without the item size of the frame (Coder.TypeSize): %w", f.kind(), errs.ErrUnsupported)
 		}
 	}
 	return nil
+}
+
+// exceedsHeader reports whether a block of some size and shape has items that are too large for a header.
+func exceedsHeader(size int, shape []int32) bool {
+	for _, n := range shape {
+		if n < 1 || size%int(n) != 0 {
+			return false
+		}
+		size /= int(n)
+	}
+	return size > MaxTypeSize
 }
 
 // encodeSteps resolves a pipeline for encoding. An unknown filter fails only when it is applied, because stored chunks

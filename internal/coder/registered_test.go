@@ -339,6 +339,46 @@ func TestMissingContext(t *testing.T) {
 	}
 }
 
+// TestCellItemSize decodes NDCell with items of a size that the header cannot hold, with and without that size.
+func TestCellItemSize(t *testing.T) {
+	shape := []int32{16, 16}
+	for _, c := range []struct {
+		size int
+		o    *Options
+		kind error
+	}{
+		{300, &Options{BlockShape: shape}, errors.ErrUnsupported},
+		{300, &Options{BlockShape: shape, ItemSize: 300}, nil},
+		{300, &Options{BlockShape: shape, ItemSize: 301}, errs.ErrCorrupt},
+		{300, &Options{BlockShape: []int32{16, 7}}, errs.ErrCorrupt},  // no items fit
+		{300, &Options{BlockShape: []int32{40, 40}}, errs.ErrCorrupt}, // items of 48 bytes, which the header would hold
+		{300, &Options{BlockShape: []int32{1 << 30, 1 << 30, 4}}, errs.ErrCorrupt},
+		{300, &Options{BlockShape: []int32{16, -16}}, errs.ErrCorrupt},
+		{256, &Options{BlockShape: []int32{256, 256}}, nil}, // items of 1 byte, too
+		{1, &Options{BlockShape: shape}, nil},
+		{1, &Options{BlockShape: []int32{8, 16}}, errs.ErrCorrupt},
+	} {
+		n := 256 * c.size
+		p := Params{TypeSize: c.size, BlockSize: n, Codec: codec.LZ4, Filters: []Filter{NDCell.With(2)}}
+		blocks := [][]byte{contents["sevens"](n), contents["ramp"](n), contents["sevens"](n)}
+		o := &Options{BlockShape: shape}
+		regular, err := Encode(nil, bytes.Join(blocks, nil), p, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		variable, err := NewPool(o).EncodeVL(nil, blocks, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range [][]byte{regular, variable} {
+			var e *Error
+			if _, err := Decode(nil, b, c.o); !errors.Is(err, c.kind) || err != nil && !errors.As(err, &e) {
+				t.Errorf("items of %d bytes, blocks of shape %d, item size %d: %v, want %v", c.size, c.o.BlockShape, c.o.ItemSize, err, c.kind)
+			}
+		}
+	}
+}
+
 func TestPipelineOfByteDelta(t *testing.T) {
 	for ts, want := range map[int]uint8{0: 1, 1: 1, 4: 4, 255: 255, 256: 0} {
 		p := Params{TypeSize: ts, Filters: []Filter{Shuffle, ByteDelta}}
