@@ -117,6 +117,78 @@ func FuzzBlocks(f *testing.F) {
 	})
 }
 
+// FuzzReadAt reads parts of special, stored and ordinary chunks with any block size, with and without a Postfilter, and
+// compares them with the decoded chunk.
+func FuzzReadAt(f *testing.F) {
+	for i := range 40 {
+		f.Add(floats(i*i+4), byte(i), byte(i%9), uint32(i*i*i), i%3 == 0, uint32(i*13), uint32(i*29))
+	}
+	pools := map[bool]*Pool{false: NewPool(&Options{Concurrency: 2}), true: NewPool(&Options{Concurrency: 2, Postfilter: invertBlock})}
+	f.Fuzz(func(t *testing.T, src []byte, kind, typeSize byte, blockSize uint32, post bool, off, n uint32) {
+		if len(src) > 1<<14 || len(src) == 0 {
+			return
+		}
+		b := chunkOfKind(t, src, kind, int(typeSize), 1+int(blockSize)%(len(src)+1000))
+		want, err := pools[post].Decode(nil, b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(want) == 0 {
+			return
+		}
+		plain, err := pools[false].Decode(nil, b)
+		if post {
+			for i := range plain {
+				plain[i] ^= 0xff ^ byte(i)
+			}
+		}
+		if err != nil || !bytes.Equal(plain, want) {
+			t.Fatalf("chunk %x, Postfilter %v: %v, or other data", b, post, err)
+		}
+		at, got := int(off)%len(want), make([]byte, int(n)%(len(want)+10))
+		m, err := pools[post].DecodeAt(got, bytes.NewReader(b), int64(len(b)), int64(at))
+		if want := want[at:min(len(want), at+len(got))]; !bytes.Equal(got[:m], want) || (err == nil) != (m == len(got)) {
+			t.Errorf("chunk %x, Postfilter %v: %d bytes at %d: %d, %v, or other data", b, post, len(got), at, m, err)
+		}
+	})
+}
+
+// invertBlock is a Postfilter that uses the position of each byte in its chunk.
+func invertBlock(dst, src []byte, b BlockInfo) error {
+	for i, c := range src {
+		dst[i] = c ^ 0xff ^ byte(b.Offset+i)
+	}
+	return nil
+}
+
+// chunkOfKind encodes src as a stored or an ordinary chunk, or returns a special chunk that may repeat src.
+func chunkOfKind(t *testing.T, src []byte, kind byte, typeSize, blockSize int) []byte {
+	t.Helper()
+	p := Params{TypeSize: typeSize, BlockSize: blockSize, Codec: codec.LZ4}
+	special := []Special{Regular, Regular, Zeros, NaNs, Value, Uninit}[kind%6]
+	var b []byte
+	var err error
+	switch special {
+	case Regular:
+		if kind%6 == 0 {
+			p.Level = codec.NoCompression
+		}
+		b, err = Encode(nil, src, p, nil)
+	case NaNs, Uninit:
+		p.TypeSize = 4 + 4*(typeSize&1)
+		b, err = EncodeSpecial(nil, special, len(src)/p.TypeSize*p.TypeSize, nil, p)
+	default:
+		b, err = EncodeSpecial(nil, special, 3*len(src), src, p)
+	}
+	if err != nil {
+		t.Fatalf("%+v: %v", p, err)
+	}
+	if h, err := ParseHeader(b, int64(len(b))); err == nil && (h.Special() != Regular || h.Stored()) {
+		binary.LittleEndian.PutUint32(b[8:], uint32(blockSize)) // not rounded to items
+	}
+	return b
+}
+
 // FuzzVL encodes and decodes blocks of variable length.
 func FuzzVL(f *testing.F) {
 	for i := range 20 {
