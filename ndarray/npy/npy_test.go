@@ -135,6 +135,12 @@ func TestBadNPYHeaders(t *testing.T) {
 			t.Errorf("%q: %v", in, err)
 		}
 	}
+	for version, valid := range map[string]bool{"\x01\x00": true, "\x00\x00": false, "\x04\x00": false, "\x01\x31": false, "\x01\x01": false} {
+		in := magic + version + string([]byte{byte(len(good)), 0}) + good
+		if _, err := ReadHeader(strings.NewReader(in)); (err == nil) != valid || err != nil && !errors.Is(err, ndarray.ErrFormat) {
+			t.Errorf("%q: %v", in, err)
+		}
+	}
 }
 
 // FuzzNPYHeader reads any header. If that succeeds, writing and reading it must produce the same header.

@@ -52,8 +52,9 @@ func readText(r io.Reader) (string, error) {
 	size := make([]byte, 4)
 	if fixed[6] == 1 {
 		size = size[:2]
-	} else if fixed[6] != 2 && fixed[6] != 3 {
-		return "", invalid("version %d", fixed[6])
+	}
+	if fixed[6] < 1 || fixed[6] > 3 || fixed[7] != 0 {
+		return "", invalid("version %d.%d", fixed[6], fixed[7])
 	}
 	if err := readFull(r, size); err != nil {
 		return "", err
