@@ -91,8 +91,10 @@ func bindExtreme(which int) func(args []*term) (meta.DType, func([]vec) (vec, er
 	}
 }
 
+// bindWhere is where: the items of the second argument for true items of the first, and otherwise those of the third.
+// Integers of Python wrap to the dtype of the result, unlike those of operators.
 func bindWhere(args []*term) (meta.DType, func([]vec) (vec, error), error) {
-	d, err := common(args[1], args[2])
+	d := commonType(args[1], args[2])
 	return d, func(args []vec) (vec, error) {
 		c, a, b := args[0].to(boolType), args[1].to(d), args[2].to(d)
 		v := newVec(d, len(c.i))
@@ -108,5 +110,5 @@ func bindWhere(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 			}
 		}
 		return v, nil
-	}, err
+	}, nil
 }

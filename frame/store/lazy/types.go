@@ -195,12 +195,12 @@ func fits(t *term, d meta.DType) bool {
 	return one == x && (x >= 0 || d.Kind == 'i')
 }
 
-// common returns the dtype in which two terms are combined. A literal takes the dtype of the other term, unless it is a
-// float and the other is not, or an integer and the other a boolean.
-func common(a, b *term) (meta.DType, error) {
+// commonType returns the dtype in which two terms are combined. A literal takes the dtype of the other term, unless it
+// is a float and the other is not, or an integer and the other a boolean.
+func commonType(a, b *term) meta.DType {
 	d := promote(a.d, b.d)
 	if !a.literal && !b.literal {
-		return d, nil
+		return d
 	}
 	if !b.literal {
 		a, b = b, a
@@ -212,8 +212,14 @@ func common(a, b *term) (meta.DType, error) {
 	case whole && (isBig(a.d) || isBig(b.d)):
 		d = int64Type // of integers of Python without an array of integers
 	}
+	return d
+}
+
+// common is commonType for operators, which return an error if a literal is no value of the dtype.
+func common(a, b *term) (meta.DType, error) {
+	d := commonType(a, b)
 	for _, x := range []*term{a, b} {
-		if x.literal && whole && x.d.Kind != 'b' && !fits(x, d) {
+		if x.literal && !isFloat(d) && x.d.Kind != 'b' && !fits(x, d) {
 			return d, fmt.Errorf("lazy: the number %d is no value of dtype %v: %w", x.whole, d, ndarray.ErrValue)
 		}
 	}
