@@ -72,18 +72,19 @@ func order(a, b int64, bigA, bigB bool) int {
 	return 0
 }
 
-// bindExtreme is minimum or maximum: the item that is before, -1, or after the other. NaN wins.
+// bindExtreme is minimum or maximum: the item that is before, -1, or after the other. NaN wins. Of zeros with different
+// signs, the result is the first for float16 and otherwise the second, as in NumPy on amd64.
 func bindExtreme(which int) func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	return func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 		d, err := common(args[0], args[1])
-		big := isBig(d)
+		big, half := isBig(d), d.Size == 2
 		return d, pairs(d, d, func(a, b int64) int64 {
 			if order(a, b, big, big) == which {
 				return a
 			}
 			return b
 		}, func(a, b float64) float64 {
-			if a != a || which < 0 && a <= b || which > 0 && a >= b {
+			if a != a || which < 0 && a < b || which > 0 && a > b || half && a == b {
 				return a
 			}
 			return b

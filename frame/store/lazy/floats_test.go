@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/ndarray"
@@ -261,6 +262,54 @@ func TestAxisOfScalars(t *testing.T) {
 			if got, err := evalText(t, name+"(sum(i1), "+args+")"); !errors.Is(err, ndarray.ErrBounds) {
 				t.Errorf("%s with %s: %s %v", name, args, got, err)
 			}
+		}
+	}
+}
+
+// TestExtremes checks which of two items minimum and maximum return, for zeros and NaN. The results are those of NumPy
+// on amd64.
+func TestExtremes(t *testing.T) {
+	for _, c := range []struct {
+		dtype string
+		want  string // the minimum and the maximum of a and b, and the minimum of b and a
+	}{
+		{"<f2", "[-0 0 NaN NaN 1 0] [-0 0 NaN NaN 2 0] [0 -0 NaN NaN 1 0]"},
+		{"<f4", "[0 -0 NaN NaN 1 0] [0 -0 NaN NaN 2 0] [-0 0 NaN NaN 1 0]"},
+		{"<f8", "[0 -0 NaN NaN 1 0] [0 -0 NaN NaN 2 0] [-0 0 NaN NaN 1 0]"},
+	} {
+		operands := map[string]ndarray.Reader{}
+		zero, nan := math.Copysign(0, -1), math.NaN()
+		for name, items := range map[string][]float64{"a": {zero, 0, nan, 1, 1, 0}, "b": {0, zero, 1, nan, 2, 0}} {
+			x, err := ndarray.Create(t.Context(), "", []int64{6}, items, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if operands[name], err = ndarray.AsType(x, c.dtype); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var got []string
+		for _, text := range []string{"minimum(a, b)", "maximum(a, b)", "minimum(b, a)"} {
+			x, err := Parse(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			a, err := x.Eval(t.Context(), "", operands, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			as, err := ndarray.AsType(a, "<f8")
+			if err != nil {
+				t.Fatal(err)
+			}
+			items, err := ndarray.Read[float64](t.Context(), as)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(items))
+		}
+		if s := strings.Join(got, " "); s != c.want {
+			t.Errorf("%s: %s, want %s", c.dtype, s, c.want)
 		}
 	}
 }
