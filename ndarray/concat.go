@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sort"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/engine"
@@ -300,10 +301,13 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 	g := j.l.geo
 	var stride grid.Dims
 	grid.Strides(&stride, count[:g.Ndim])
-	for _, p := range j.parts {
+	end := start[j.axis] + count[j.axis]
+	i := sort.Search(len(j.parts), func(i int) bool { return j.parts[i].first+j.parts[i].count > start[j.axis] })
+	for ; i < len(j.parts) && j.parts[i].first < end; i++ {
+		p := j.parts[i]
 		from, to := *start, *count
 		lo := max(start[j.axis], p.first)
-		hi := min(start[j.axis]+count[j.axis], p.first+p.count)
+		hi := min(end, p.first+p.count)
 		if lo >= hi {
 			continue
 		}

@@ -142,7 +142,8 @@ type stream struct {
 	most  int64               // bytes of a box; 0 means streamBytes
 	check func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
 
-	buf []byte // items of a box
+	buf     []byte // items of a box
+	checked int64  // the most bytes that check has allowed
 
 	// read sets dst to the items of a box of the new array, in C order.
 	read func(ctx context.Context, dst []byte, start, count *grid.Dims) error
@@ -251,10 +252,12 @@ func (s *stream) grow(n int64) error {
 	if err != nil {
 		return err
 	}
-	if s.check != nil {
-		if err := s.check(max(n, bytesPerBlock*s.l.geo.Blocks)); err != nil {
+	// A check of all arrays of Concat takes long if they are many.
+	if n = max(n, bytesPerBlock*s.l.geo.Blocks); s.check != nil && n > s.checked {
+		if err := s.check(n); err != nil {
 			return err
 		}
+		s.checked = n
 	}
 	s.buf = slices.Grow(s.buf[:0], size)
 	return nil

@@ -474,3 +474,27 @@ func TestConcatHuge(t *testing.T) {
 		}
 	}
 }
+
+// TestConcatMany checks that Concat takes a time for each array that does not depend on their number.
+func TestConcatMany(t *testing.T) {
+	a, err := Create(ctx, "", []int64{3, 4}, make([]int32, 12), &CreateOptions{Chunks: []int64{2, 4}, Blocks: []int64{2, 4}})
+	must(t, err)
+	const few, all = 500, 16000
+	rs := slices.Repeat([]Reader{a}, all)
+	best, ratio := math.Inf(1), math.Inf(1) // a busy machine delays calls, so the fastest of five counts
+	for n := 0; n < 5 && ratio > 3; n++ {
+		start := time.Now()
+		for range all / few {
+			_, err := Concat(ctx, "", 0, rs[:few], nil)
+			must(t, err)
+		}
+		best = min(best, time.Since(start).Seconds())
+		start = time.Now()
+		_, err := Concat(ctx, "", 0, rs, nil)
+		must(t, err)
+		ratio = min(ratio, time.Since(start).Seconds()/best)
+	}
+	if ratio > 3 {
+		t.Errorf("%d arrays take %.1f times as long as %d calls with %d", all, ratio, all/few, few)
+	}
+}
