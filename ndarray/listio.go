@@ -144,6 +144,9 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *se
 	if w.plan, err = a.listPlan(ctx, st, m, s, sel); err != nil {
 		return err
 	}
+	if w.one {
+		w.plan.Unique()
+	}
 	return a.encode(ctx, b, st, w, 0)
 }
 

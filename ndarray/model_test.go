@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -388,4 +389,32 @@ func appendStep(t *testing.T, a *Array, m *model, rng *rand.Rand) *model {
 	}
 	grown.write(t, src, sel)
 	return grown
+}
+
+// TestFillRepeated fills a selection of lists that repeat items. The time must not depend on the product of the
+// lengths of the lists, here 8e9.
+func TestFillRepeated(t *testing.T) {
+	a, err := Zeros(ctx, "", []int64{10, 10, 10}, "|u1", nil)
+	must(t, err)
+	const n = 2000
+	var lists [3][]int64
+	for k := range n {
+		for i := range lists {
+			lists[i] = append(lists[i], int64(k*(i+1)%(4+i)))
+		}
+	}
+	start := time.Now()
+	must(t, Fill[uint8](ctx, a, 7, Pick(lists[0]...), Pick(lists[1]...), Pick(lists[2]...)))
+	if d := time.Since(start); d > 8*time.Second {
+		t.Errorf("%v for a fill of 40 items", d)
+	}
+	for i, x := range wholeOf(t, a) {
+		want := byte(0)
+		if i/100 < 4 && i/10%10 < 5 && (i%10 == 0 || i%10 == 3) {
+			want = 7
+		}
+		if x != want {
+			t.Fatalf("item %d: %d, want %d", i, x, want)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -11,7 +12,8 @@ import (
 
 // ListPlan is the plan of a selection with listed axes. The listed items are sorted by their location in storage, so
 // that each list has one run of items in each chunk and in each block, whatever its order. The selected items of a
-// chunk are the product of these runs and of a box along the sliced axes. A ListPlan is read-only after NewListPlan.
+// chunk are the product of these runs and of a box along the sliced axes. A ListPlan is read-only after NewListPlan and
+// Unique.
 type ListPlan struct {
 	Plan                     // of the sliced axes; a listed axis has one item here
 	owner [grid.MaxDims]int8 // list of each axis of the array, from 1; 0 for a sliced axis
@@ -93,6 +95,15 @@ func NewListPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection
 		}
 	}
 	return p, nil
+}
+
+// Unique removes repeated items from each list, for a write of one item. A block then has at most as many selected
+// items as it has bytes. Otherwise, their number is the product of the lengths of the lists.
+func (p *ListPlan) Unique() {
+	for i := range p.Lists {
+		l := &p.Lists[i]
+		l.Points = slices.CompactFunc(l.Points, func(a, b listed) bool { return a.key == b.key })
+	}
 }
 
 // collect sets the key of each listed item to its position in C order of the listed axes of an array of the given
