@@ -7,6 +7,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/filters"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
@@ -128,10 +129,20 @@ func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, ty
 	return m.Move(item, false)
 }
 
-// checkLists returns ErrTooLarge if writing one item to a selection with index arrays would take too much memory.
-func (a *Array) checkLists(s *selection.Selection, sel []Index) error {
-	if n := s.ListAxes.Points[0]; n > numbersListed(sel) && (n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil) {
+// checkLists returns ErrTooLarge if writing one item to a selection with index arrays would take too much memory. The
+// memory of a created array has no other limit than most items, and a multiple of its bytes and of the listed numbers.
+func (a *Array) checkLists(st *state, s *selection.Selection, sel []Index) error {
+	const times, most = 4, 1 << 32
+	n, listed := s.ListAxes.Points[0], numbersListed(sel)
+	if n <= listed {
+		return nil
+	}
+	if n > math.MaxInt64/16 || a.f.CheckAlloc(16*n) != nil {
 		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, which take 16 bytes each; raise OpenOptions.MaxBytes", ErrTooLarge, n)
+	}
+	size := st.geo.Items * st.geo.ItemSize
+	if a.opts.MaxBytes == 0 && 16*n > coder.FreeBytes && (n > most || n/times-listed > size) {
+		return fmt.Errorf("ndarray: %w: index arrays broadcast to %d items, too many for an array of %d", ErrTooLarge, n, st.geo.Items)
 	}
 	return nil
 }

@@ -435,6 +435,30 @@ func TestFillBeyondLimit(t *testing.T) {
 	}
 }
 
+// TestFillBeyondArray fills selections of created arrays. Index arrays may broadcast to as many items as an array has.
+func TestFillBeyondArray(t *testing.T) {
+	for _, c := range []struct {
+		length, n int64
+		valid     bool
+	}{
+		{10, 1500, true}, {2200, 2200, true}, {10, 2200, false}, {10, 3e6, false}, {3e6, 3e6, false},
+	} {
+		a, err := Zeros(ctx, "", []int64{c.length, c.length}, "|u1", nil)
+		must(t, err)
+		at := make([]int64, c.n)
+		for i := range at {
+			at[i] = int64(i) % c.length
+		}
+		err = Fill[uint8](ctx, a, 1, Coords(at, c.n, 1), Coords(at, 1, c.n))
+		if (err == nil) != c.valid || err != nil && !errors.Is(err, ErrTooLarge) {
+			t.Errorf("%d x %d items of an array of %d x %d: error %v", c.n, c.n, c.length, c.length, err)
+		}
+		if x, err := Item[uint8](ctx, a, c.length-1, c.length-1); (x == 1) != c.valid || err != nil {
+			t.Errorf("%d x %d items of an array of %d x %d: item %d, error %v", c.n, c.n, c.length, c.length, x, err)
+		}
+	}
+}
+
 // TestManyPoints selects more points than the memory of a system of 32 bits can list.
 func TestManyPoints(t *testing.T) {
 	if math.MaxInt == math.MaxInt64 {

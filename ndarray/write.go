@@ -24,7 +24,9 @@ func (b *Batch) WriteBytes(ctx context.Context, src []byte, sel ...Index) error 
 	return b.write(task.Context(ctx), nil, src, false, sel)
 }
 
-// FillBytes writes one item of DType().Size bytes to all items of a selection, in one commit. See WriteBytes.
+// FillBytes writes one item of DType().Size bytes to all items of a selection, in one commit. See WriteBytes. It also
+// returns ErrTooLarge if index arrays broadcast to many more items than the array has, or than OpenOptions.MaxBytes
+// allows with 16 bytes each.
 func (a *Array) FillBytes(ctx context.Context, item []byte, sel ...Index) error {
 	return a.edit(ctx, func(b *Batch) error { return b.FillBytes(ctx, item, sel...) })
 }
@@ -54,7 +56,7 @@ func (b *Batch) write(ctx context.Context, m *selection.Mapping, src []byte, one
 	}
 	if s.ListAxes.Lists > 0 {
 		if one && s.Items > 0 {
-			if err := b.a.checkLists(&s, sel); err != nil {
+			if err := b.a.checkLists(b.st, &s, sel); err != nil {
 				return err
 			}
 		}
