@@ -371,3 +371,71 @@ func TestSameGridCost(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// rowsOf returns an array of n rows of 3 items that are all n, and a function that changes it to another number of
+// rows.
+func rowsOf(t *testing.T, n int64) (a *Array, change func()) {
+	t.Helper()
+	ctx := context.Background()
+	a, err := Full(ctx, "", []int64{n, 3}, n, &CreateOptions{Chunks: []int64{4, 3}, Blocks: []int64{2, 3}})
+	must(t, err)
+	t.Cleanup(func() { a.Close() })
+	return a, func() {
+		n = n%11 + 4
+		b, err := a.Begin(ctx)
+		must(t, err)
+		must(t, errors.Join(b.Resize(ctx, n, 3), Fill(ctx, b, n), b.Commit()))
+	}
+}
+
+// edited is an array that is edited after each look at it.
+type edited struct {
+	*Array
+	change func()
+}
+
+func (e edited) Shape() []int64 {
+	defer e.change()
+	return e.Array.Shape()
+}
+
+func (e edited) SelectionShape(sel ...Index) ([]int64, error) {
+	defer e.change()
+	return e.Array.SelectionShape(sel...)
+}
+
+func (e edited) CreateOptions() *CreateOptions {
+	defer e.change()
+	return e.Array.CreateOptions()
+}
+
+// editingWriter is a writer that edits an array when it gets bytes.
+type editingWriter struct {
+	bytes.Buffer
+	change func()
+}
+
+func (w *editingWriter) Write(p []byte) (int, error) {
+	w.change()
+	return w.Buffer.Write(p)
+}
+
+// TestToWriterState writes arrays that are edited during the call: the items are those of one commit.
+func TestToWriterState(t *testing.T) {
+	ctx := t.Context()
+	for _, sel := range [][]Index{nil, {All}, {All, Pick(0, 2, 1)}} {
+		for n := int64(1); n < 15; n++ {
+			a, change := rowsOf(t, n)
+			w := &editingWriter{change: change}
+			if err := writeItems(ctx, w, edited{a, change}, sel, bounds{24, 48}); err != nil {
+				t.Errorf("%d rows, %v: %v", n, sel, err)
+				continue
+			}
+			items := w.Bytes()
+			rows := int64(items[0])
+			if int64(len(items)) != rows*3*8 || !slices.Equal(items, bytes.Repeat(items[:8], len(items)/8)) {
+				t.Errorf("%d rows, %v: %d bytes of several commits", n, sel, len(items))
+			}
+		}
+	}
+}

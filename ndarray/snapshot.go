@@ -46,8 +46,8 @@ func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 // array. Several arrays with Locking are returned as they are: to hold the lock of one while waiting for that of
 // another can wait forever.
 //
-// It is for package lazy, whose expressions read an array several times. Its last parameter has an internal type: other
-// packages cannot call it.
+// It is for packages that read an array several times, such as package lazy. Its last parameter has an internal type:
+// packages of other modules cannot call it.
 func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, release func(), err error) {
 	var views []engine.View
 	release = func() {

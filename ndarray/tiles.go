@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
@@ -252,11 +253,11 @@ func checkBox(r Reader, items int64, size int) (int, error) {
 	return a.checkAlloc("a box", items, size)
 }
 
-// ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It reads pieces of 16
-// MiB or of a row of blocks, and reads the next piece while it writes one. A selection with index arrays is read in one
-// piece. Even a small file may have any number of items: look at SelectionShape first if the file is not yours. The
-// error is an error of ReadBytes or of w, or io.ErrShortWrite if w writes less without an error. It wraps ErrShape for
-// a selection with more than 16 axes.
+// ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It writes the commit that
+// was the newest when it began. It reads pieces of 16 MiB or of a row of blocks, and reads the next piece while it
+// writes one. A selection with index arrays is read in one piece. Even a small file may have any number of items: look
+// at SelectionShape first if the file is not yours. The error is an error of ReadBytes or of w, or io.ErrShortWrite if
+// w writes less without an error. It wraps ErrShape for a selection with more than 16 axes.
 //
 // With Locking, ToWriter holds the lock until it ends, and an edit of another process waits, even for a slow w.
 func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {
@@ -266,6 +267,12 @@ func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {
 
 // writeItems is ToWriter with pieces of a given size.
 func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bounds) error {
+	held, release, err := Hold(ctx, []Reader{r}, engine.Internal{})
+	if err != nil {
+		return err
+	}
+	defer release()
+	r = held[0]
 	s, err := selection.Resolve(r.Shape(), sel)
 	if err != nil {
 		return err

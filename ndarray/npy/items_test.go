@@ -330,3 +330,46 @@ func TestReadConcurrency(t *testing.T) {
 		}
 	}
 }
+
+// editor is a writer that edits an array before it takes bytes.
+type editor struct {
+	bytes.Buffer
+	edit func()
+}
+
+func (w *editor) Write(p []byte) (int, error) {
+	w.edit()
+	return w.Buffer.Write(p)
+}
+
+// TestWriteState writes an array that is edited after the header is written: header and items are of one commit.
+func TestWriteState(t *testing.T) {
+	ctx := t.Context()
+	for _, rows := range []int64{2, 9} {
+		for _, sel := range [][]ndarray.Index{nil, {ndarray.All}, {ndarray.Pick(1, 0)}} {
+			a, err := ndarray.Full(ctx, "", []int64{5, 3}, int32(1), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			w := &editor{edit: func() {
+				if err := errors.Join(a.Resize(ctx, rows, 3), ndarray.Fill(ctx, a, int32(2))); err != nil {
+					t.Error(err)
+				}
+			}}
+			if err := Write(ctx, w, a, sel...); err != nil {
+				t.Errorf("%d rows, %v: %v", rows, sel, err)
+				continue
+			}
+			b, err := Read(ctx, "", w, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			items, err := ndarray.Read[int32](ctx, b)
+			if err != nil || slices.Contains(items, 2) {
+				t.Errorf("%d rows, %v: %v, %v", rows, sel, items, err)
+			}
+			a.Close()
+			b.Close()
+		}
+	}
+}

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/internal/task"
@@ -144,27 +145,28 @@ func blocksWithin(chunks []int64, temp *ndarray.CreateOptions, itemSize int) []i
 	return blocks
 }
 
-// Write writes r, or a selection of it, as a .npy file in C order. See ndarray.ToWriter for its memory, its limits
-// and Locking. It checks the selection before it writes; an error of reading may come after the first bytes. The error
-// wraps ErrType of package ndarray if .npy files cannot hold the items, or is an error of reading or of w.
+// Write writes r, or a selection of it, as a .npy file in C order. See ndarray.ToWriter for its memory, its limits, the
+// state that it writes, and Locking. It checks the selection before it writes; an error of reading may come after the
+// first bytes. The error wraps ErrType of package ndarray if .npy files cannot hold the items, or is an error of
+// reading or of w.
 func Write(ctx context.Context, w io.Writer, r ndarray.Reader, sel ...ndarray.Index) error {
-	// The shape of a view stays the same if the array is edited between the header and the items.
-	v, err := ndarray.Slice(r, sel...)
-	if err == nil {
-		sel = nil
-	} else if v, err = ndarray.Slice(r); err != nil { // index arrays cannot make a view, but can read from one
-		return err
-	}
-	shape, err := v.SelectionShape(sel...)
+	ctx = task.Context(ctx)
+	held, release, err := ndarray.Hold(ctx, []ndarray.Reader{r}, engine.Internal{}) // header and items are of one state
 	if err != nil {
 		return err
 	}
-	h, err := Header{DType: v.DType(), Shape: shape}.Append(nil)
+	defer release()
+	r = held[0]
+	shape, err := r.SelectionShape(sel...)
+	if err != nil {
+		return err
+	}
+	h, err := Header{DType: r.DType(), Shape: shape}.Append(nil)
 	if err != nil {
 		return err
 	}
 	if _, err := errs.Write(w, h); err != nil {
 		return err
 	}
-	return ndarray.ToWriter(ctx, w, v, sel...)
+	return ndarray.ToWriter(ctx, w, r, sel...)
 }
