@@ -91,7 +91,7 @@ type state struct {
 // them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
-	a, err := fromFrame(f, err, o)
+	a, err := fromFrame(ctx, f, err, o)
 	return a, hint(err, name, nil)
 }
 
@@ -101,7 +101,7 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // may see edits in part. See [frame.Edit].
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Edit(ctx, name, o.frameOptions())
-	a, err := fromFrame(f, err, o)
+	a, err := fromFrame(ctx, f, err, o)
 	return a, hint(err, name, nil)
 }
 
@@ -110,7 +110,7 @@ func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // several goroutines read. Close does not close r. See Open.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenReaderAt(ctx, r, size, o.frameOptions())
-	return fromFrame(f, err, o)
+	return fromFrame(ctx, f, err, o)
 }
 
 // OpenSource opens the array in src, for reading: an object in a store, or anything that can be read under a context.
@@ -118,14 +118,14 @@ func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions
 // remote. Close does not close src. See Open.
 func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenSource(ctx, src, o.frameOptions())
-	return fromFrame(f, err, o)
+	return fromFrame(ctx, f, err, o)
 }
 
 // OpenBytes opens the array in b for reading. The Array retains b, which must not change while the array is open. See
 // Open.
 func OpenBytes(b []byte, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenBytes(b, o.frameOptions())
-	a, err := fromFrame(f, err, o)
+	a, err := fromFrame(context.Background(), f, err, o)
 	return a, hint(err, "", b)
 }
 
@@ -148,8 +148,11 @@ func hint(err error, name string, b []byte) error {
 
 // OpenFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or
 // ErrCorrupt. After an error the frame is still open.
-func OpenFrame(f *frame.Frame) (*Array, error) {
-	v, err := f.Engine().View(context.Background())
+func OpenFrame(f *frame.Frame) (*Array, error) { return openFrame(context.Background(), f) }
+
+// openFrame is OpenFrame under a context, also while it waits for the lock of the frame.
+func openFrame(ctx context.Context, f *frame.Frame) (*Array, error) {
+	v, err := f.Engine().View(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -199,11 +202,11 @@ func itemSizeOf(v engine.View, layer string) int {
 }
 
 // fromFrame returns the array in a frame that was opened with the options o. It closes the frame after an error.
-func fromFrame(f *frame.Frame, err error, o *OpenOptions) (*Array, error) {
+func fromFrame(ctx context.Context, f *frame.Frame, err error, o *OpenOptions) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := OpenFrame(f)
+	a, err := openFrame(ctx, f)
 	if err == nil && o != nil && o.DType != "" {
 		err = a.setDType(o.DType)
 	}

@@ -33,23 +33,22 @@ func Concat(ctx context.Context, name string, axis int, rs []Reader, o *CreateOp
 	if len(rs) == 0 {
 		return nil, fmt.Errorf("ndarray: %w: no arrays to concatenate", ErrShape)
 	}
-	n, err := axisNumber(axis, len(rs[0].Shape()), ErrShape)
-	if err != nil {
-		return nil, err
-	}
-	rs, release, err := Hold(ctx, rs, engine.Internal{}) // an array may occur several times
+	held, release, err := Hold(ctx, rs, engine.Internal{}) // an array may occur several times
 	if err != nil {
 		return nil, err
 	}
 	defer release()
-	j := joining{axis: n}
+	j := joining{axis: axis}
 	defer j.release()
-	for _, r := range rs {
+	for i, r := range held {
+		if a, _ := r.source(); a.held == nil {
+			r = rs[i] // whose newest shape is compared
+		}
 		if err := j.add(ctx, r); err != nil {
 			return nil, err
 		}
 	}
-	if j.l, err = j.parts[0].layout(ctx, name, j.shape, o.from(rs[0].CreateOptions())); err != nil {
+	if j.l, err = j.parts[0].layout(ctx, name, j.shape, o.from(held[0].CreateOptions())); err != nil {
 		return nil, err
 	}
 	var hs []*snapshot
@@ -63,6 +62,11 @@ func Concat(ctx context.Context, name string, axis int, rs []Reader, o *CreateOp
 // result; a negative one counts from the last. Stack is a Concat of their ExpandDims.
 func Stack(ctx context.Context, name string, axis int, rs []Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
+	rs, release, err := Hold(ctx, rs, engine.Internal{})
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	views := make([]Reader, len(rs))
 	for i, r := range rs {
 		if have, want := r.Shape(), rs[0].Shape(); !slices.Equal(have, want) {
@@ -147,8 +151,10 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	shape := h.m.Shape(&buf)
 	if len(j.parts) == 1 {
 		j.shape = slices.Clone(shape)
-		p.count = shape[j.axis]
-		return nil
+		if j.axis, err = axisNumber(j.axis, len(shape), ErrShape); err == nil {
+			p.count = shape[j.axis]
+		}
+		return err
 	}
 	have, want := h.m.Dtype, j.parts[0].m.Dtype
 	if have.String() != want.String() {

@@ -423,8 +423,8 @@ func TestConcatOneState(t *testing.T) {
 	}
 }
 
-// TestHoldLocking holds arrays with Locking: one in one state, and several as they are, because their locks would be
-// taken one after the other.
+// TestHoldLocking holds arrays with Locking: one in one state, and several in their newest state each time, because
+// their locks would be taken one after the other.
 func TestHoldLocking(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()

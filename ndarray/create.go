@@ -280,7 +280,7 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 		}
 		return nil
 	}, &l.opts)
-	return fromFrame(f, err, nil)
+	return fromFrame(ctx, f, err, nil)
 }
 
 // put writes the items of a selection of whole chunks.

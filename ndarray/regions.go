@@ -51,7 +51,7 @@ func CreateRegions(ctx context.Context, name string, shape []int64, dtype string
 		return nil, err
 	}
 	r, err := frame.CreateRegions(ctx, name, l.geo.Chunks*l.geo.ChunkBytes, &l.opts)
-	return fromRegions(r, err, nil)
+	return fromRegions(ctx, r, err, nil)
 }
 
 // OpenRegions opens an array that CreateRegions has laid out, for writing. The array may be finished already: see
@@ -59,15 +59,15 @@ func CreateRegions(ctx context.Context, name string, shape []int64, dtype string
 // RequireChecksums return ErrParam. See Open.
 func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, error) {
 	r, err := frame.OpenRegions(ctx, name, o.frameOptions())
-	return fromRegions(r, err, o)
+	return fromRegions(ctx, r, err, o)
 }
 
 // fromRegions returns the array in a frame that was opened with the options o. It closes the frame after an error.
-func fromRegions(r *frame.Regions, err error, o *OpenOptions) (*Regions, error) {
+func fromRegions(ctx context.Context, r *frame.Regions, err error, o *OpenOptions) (*Regions, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := fromFrame(r.Layout(), nil, o)
+	a, err := fromFrame(ctx, r.Layout(), nil, o)
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,17 @@
 package ndarray
 
 import (
+	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // regionArray is the array that TestRegions writes: 10 by 9 numbers in chunks of 4 by 3.
@@ -228,4 +232,67 @@ func countMissing(t *testing.T, r *Regions) (n int) {
 		n++
 	}
 	return n
+}
+
+// TestLockedContext calls functions with a context while another handle holds the lock of their array: they return the
+// error of the context.
+func TestLockedContext(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	a, err := Create(t.Context(), name, []int64{2, 3}, []int8{1, 2, 3, 4, 5, 6}, &CreateOptions{Locking: true})
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.Skip("no file locks here")
+	}
+	must(t, err)
+	defer a.Close()
+	open := func() *Array {
+		r, err := Open(t.Context(), name, &OpenOptions{Locking: true})
+		must(t, err)
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	r, other := open(), open()
+	v, err := Transpose(r)
+	must(t, err)
+	f, err := frame.Open(t.Context(), name, &frame.OpenOptions{Locking: true})
+	must(t, err)
+	defer f.Close()
+	b, err := a.Begin(t.Context())
+	must(t, err)
+	must(t, Fill(t.Context(), b, 7))
+	created := func(_ *Array, err error) error { return err }
+	calls := map[string]func(ctx context.Context) error{
+		"ToWriter":           func(ctx context.Context) error { return ToWriter(ctx, io.Discard, r) },
+		"ToWriter of a view": func(ctx context.Context) error { return ToWriter(ctx, io.Discard, v) },
+		"ToWriter, pick":     func(ctx context.Context) error { return ToWriter(ctx, io.Discard, r, Pick(0)) },
+		"Concat":             func(ctx context.Context) error { return created(Concat(ctx, "", 0, []Reader{r, r}, nil)) },
+		"Concat of views":    func(ctx context.Context) error { return created(Concat(ctx, "", 0, []Reader{v, v}, nil)) },
+		"Concat of several":  func(ctx context.Context) error { return created(Concat(ctx, "", 0, []Reader{r, other}, nil)) },
+		"Stack":              func(ctx context.Context) error { return created(Stack(ctx, "", 0, []Reader{r, r}, nil)) },
+		"Stack of several":   func(ctx context.Context) error { return created(Stack(ctx, "", -1, []Reader{r, other}, nil)) },
+		"Hold of several": func(ctx context.Context) error {
+			_, _, err := Hold(ctx, []Reader{r, other}, engine.Internal{})
+			return err
+		},
+		"Open, when the frame is open": func(ctx context.Context) error { return created(fromFrame(ctx, f, nil, nil)) },
+	}
+	for what, call := range calls {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		done := make(chan error, 1)
+		go func() { done <- call(ctx) }()
+		select {
+		case err := <-done:
+			if !errors.Is(err, context.DeadlineExceeded) {
+				t.Errorf("%s: %v, want %v", what, err, context.DeadlineExceeded)
+			}
+		case <-time.After(5 * time.Second):
+			t.Errorf("%s waits for the lock without its context", what)
+		}
+		cancel()
+	}
+	b.Rollback()
+	stacked, err := Stack(t.Context(), "", -1, []Reader{r, other}, nil)
+	must(t, err)
+	if got, err := Read[int8](t.Context(), stacked); err != nil || !slices.Equal(got, []int8{1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6}) {
+		t.Errorf("%v, %v", got, err)
+	}
 }

@@ -43,8 +43,9 @@ func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 }
 
 // Hold returns arrays and views that show those of rs in one state until release is called: the newest state of each
-// array. Several arrays with Locking are returned as they are: to hold the lock of one while waiting for that of
-// another can wait forever.
+// array. For several arrays with Locking it returns views instead, whose reads take the newest state each time: to hold
+// the lock of one array while waiting for that of another can wait forever. The shape of what Hold returns does not
+// change, and is known without waiting for a lock.
 //
 // It is for packages that read an array several times, such as package lazy. Its last parameter has an internal type:
 // packages of other modules cannot call it.
@@ -67,6 +68,15 @@ func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, r
 	for _, r := range rs {
 		a, m := r.source()
 		if locking > 1 && a.opts.Locking {
+			if m == nil {
+				h, err := snapshotOf(ctx, r)
+				if err != nil {
+					release()
+					return nil, nil, err
+				}
+				h.release()
+				r = &View{a: a, m: h.m}
+			}
 			held = append(held, r)
 			continue
 		}

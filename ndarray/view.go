@@ -89,7 +89,7 @@ func (v *View) CreateOptions() *CreateOptions {
 		o.recast(v.m.Dtype.Kind == v.m.Stored.Kind)
 	}
 	shaped := o.params().Shaped()
-	if shaped && v.m.Ndim != v.a.now().geo.Ndim {
+	if shaped && v.m.Ndim != v.a.state.Load().geo.Ndim {
 		o.Filters, o.Codec, o.CodecMeta, shaped = nil, 0, 0, false
 	}
 	chunks, blocks := o.Chunks, o.Blocks
