@@ -72,7 +72,7 @@ func (s *Server) serveInfo(w *response, r *http.Request) error {
 	r = below(r, "/api/info/")
 	var b []byte
 	done := false
-	err := s.decode(r, func(_ context.Context, t target, e *entry) error {
+	err := s.decode(w, r, func(_ context.Context, t target, e *entry) error {
 		now := s.stateOf(e)
 		if done = notModified(w, r, etag(now, "info", t.key)); done {
 			return nil
@@ -169,7 +169,7 @@ func (s *Server) serveStored(w *response, r *http.Request) error {
 	case err != nil:
 		return err
 	case t.key != "":
-		return s.serveLeaf(w, r, t)
+		return s.serveLeaf(w, r)
 	case t.info.IsDir():
 		return s.serveFrame(w, r, nil, "stored")
 	}
@@ -181,7 +181,10 @@ func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, p
 	var b bytes.Buffer
 	var taken int64
 	done := false
-	err := s.decode(r, func(ctx context.Context, t target, e *entry) error {
+	defer func() { s.memory.give(taken) }()
+	err := s.decode(w, r, func(ctx context.Context, t target, e *entry) error {
+		s.memory.give(taken) // for a state that has changed
+		taken = 0
 		var res result
 		n, err := s.measure(&res, e.array, sel)
 		if err != nil {
@@ -194,18 +197,13 @@ func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, p
 		if err := s.memory.take(n); err != nil {
 			return err
 		}
-		b.Reset()
-		if err := s.saveSelection(ctx, &b, e.array, sel); err != nil {
-			s.memory.give(n)
-			return err
-		}
 		taken = n
-		return nil
+		b.Reset()
+		return s.saveSelection(ctx, &b, e.array, sel)
 	})
 	if err != nil || done {
 		return err
 	}
-	defer s.memory.give(taken)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	return s.send(w, r, b.Bytes())
 }
@@ -235,7 +233,10 @@ func (s *Server) serveChunk(w *response, r *http.Request) error {
 	var b []byte
 	var taken int64
 	done := false
-	err = s.decode(r, func(ctx context.Context, t target, e *entry) error {
+	defer func() { s.memory.give(taken) }()
+	err = s.decode(w, r, func(ctx context.Context, t target, e *entry) error {
+		s.memory.give(taken) // for a state that has changed
+		taken = 0
 		f := e.array.Frame()
 		if i < 0 || i >= f.Info().NumChunks {
 			return fmt.Errorf("chunk %d of %d: %w", i, f.Info().NumChunks, ndarray.ErrBounds)
@@ -253,17 +254,13 @@ func (s *Server) serveChunk(w *response, r *http.Request) error {
 		if err != nil {
 			return err
 		}
-		if b, err = f.ReadRaw(ctx, b[:0], i); err != nil {
-			s.memory.give(int64(info.CBytes))
-			return err
-		}
 		taken = int64(info.CBytes)
-		return nil
+		b, err = f.ReadRaw(ctx, b[:0], i)
+		return err
 	})
 	if err != nil || done {
 		return err
 	}
-	defer s.memory.give(taken)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Disposition", fmt.Sprintf("attachment; filename=\"%s.%d.chunk\"", safeName(path.Base(r.URL.Path)), i))
 	return s.send(w, r, b)

@@ -2,7 +2,6 @@ package serve
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -174,43 +173,4 @@ func (s *Server) openSparse(ctx context.Context, e *entry, t target) error {
 func (e *entry) setFrame(f *frame.Frame) {
 	e.frame = f
 	e.array, e.noArray = ndarray.OpenFrame(f)
-}
-
-// hasChanged reports whether the file of an entry is not in the state in which it was opened.
-func (s *Server) hasChanged(e *entry) bool {
-	for e.parent != nil {
-		e = e.parent
-	}
-	name := e.key.name
-	if e.file == nil {
-		name = filepath.Join(name, "chunks.b2frame")
-	}
-	info, err := s.root.Stat(name)
-	return err != nil || stampOf(info) != e.stamp
-}
-
-// withArray calls use with the array of a target. If that fails while the file changes, it opens the file again and
-// repeats the call once.
-func (s *Server) withArray(ctx context.Context, p string, use func(t target, e *entry) error) error {
-	for attempt := 0; ; attempt++ {
-		t, err := s.resolve(p)
-		if err != nil {
-			return err
-		}
-		e, err := s.open(ctx, t)
-		if err != nil {
-			return err
-		}
-		if err = e.noArray; err == nil {
-			err = use(t, e)
-		}
-		again := attempt == 0 && (errors.Is(err, frame.ErrCorrupt) || errors.Is(err, frame.ErrChanged)) && s.hasChanged(e)
-		if again {
-			s.cache.forget(e)
-		}
-		e.release()
-		if !again {
-			return err
-		}
-	}
 }

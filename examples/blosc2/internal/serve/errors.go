@@ -40,7 +40,7 @@ func statusOf(err error) int {
 	switch {
 	case errors.As(err, &status):
 		return status.code
-	case errors.Is(err, errBusy), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, errBusy), errors.Is(err, errChanging), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable
 	case errors.Is(err, fs.ErrNotExist):
 		return http.StatusNotFound
@@ -79,7 +79,7 @@ func fail(w *response, r *http.Request, err error) {
 		text = "not found"
 	case code == http.StatusMethodNotAllowed:
 		w.Header().Set("Allow", "GET, HEAD")
-	case errors.Is(err, errBusy):
+	case errors.Is(err, errBusy), errors.Is(err, errChanging):
 		w.Header().Set("Retry-After", "1")
 	case errors.Is(err, context.DeadlineExceeded):
 		text = "the request takes too long"

@@ -40,7 +40,7 @@ func (s *Server) serveFile(w *response, r *http.Request) error {
 	}
 	switch {
 	case t.key != "":
-		return s.serveLeaf(w, r, t)
+		return s.serveLeaf(w, r)
 	case t.info.IsDir():
 		redirectToSlash(w, r)
 		return nil
@@ -59,30 +59,32 @@ func (s *Server) serveRegular(w *response, r *http.Request, t target) error {
 	return serveContent(w, r, path.Ext(r.URL.Path), etag(now), info.ModTime(), &oneState{f, f, now})
 }
 
-// serveLeaf answers with the stored frame of a leaf.
-func (s *Server) serveLeaf(w *response, r *http.Request, t target) error {
-	st, err := s.enterStore(r, t)
-	if err != nil {
-		return err
-	}
-	defer st.release()
-	f, err := st.store.Open(t.key)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	content, ok := f.(io.ReadSeeker)
-	if info.IsDir() || !ok {
-		redirectToSlash(w, r)
-		return nil
-	}
-	now := s.cache.stampOf(st)
-	d := &decoded{content: &oneState{content, st.file, now}, ctx: r.Context(), decoders: s.decoders}
-	return serveContent(w, r, "", etag(now, t.key), time.Unix(0, now.mtime), d)
+// serveLeaf answers with the stored frame of a leaf. If the store changes before the answer begins, it opens it again.
+func (s *Server) serveLeaf(w *response, r *http.Request) error {
+	return s.stable(r.Context(), w, r.URL.Path, func(t target, _ stamp) error {
+		st, err := s.enterStore(r, t)
+		if err != nil {
+			return err
+		}
+		defer st.release()
+		f, err := st.store.Open(t.key)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		content, ok := f.(io.ReadSeeker)
+		if info.IsDir() || !ok {
+			redirectToSlash(w, r)
+			return nil
+		}
+		now := s.cache.stampOf(st)
+		d := &decoded{content: &oneState{content, st.file, now}, ctx: r.Context(), decoders: s.decoders}
+		return serveContent(w, r, "", etag(now, t.key), time.Unix(0, now.mtime), d)
+	})
 }
 
 // oneState is a content whose reads fail when its file is edited, so that an answer has the bytes of one state.

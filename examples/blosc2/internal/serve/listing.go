@@ -41,7 +41,7 @@ func (s *Server) serveListing(w *response, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.list(ctx, r.URL.Path)
+	l, err := s.list(ctx, w, r.URL.Path)
 	leave()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func prefersJSON(r *http.Request) bool {
 }
 
 // list returns the listing of a path.
-func (s *Server) list(ctx context.Context, p string) (*listing, error) {
+func (s *Server) list(ctx context.Context, w *response, p string) (l *listing, err error) {
 	t, err := s.resolve(p)
 	switch {
 	case err != nil:
@@ -79,7 +79,11 @@ func (s *Server) list(ctx context.Context, p string) (*listing, error) {
 	case t.info.IsDir():
 		return s.listDir(ctx, p, t)
 	case t.key != "" || isStoreName(t.name):
-		return s.listStore(ctx, p, t)
+		err = s.stable(ctx, w, p, func(t target, _ stamp) error {
+			l, err = s.listStore(ctx, p, t)
+			return err
+		})
+		return l, err
 	}
 	return nil, fs.ErrNotExist
 }

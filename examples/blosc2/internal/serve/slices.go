@@ -77,7 +77,8 @@ func parseSelection(text string) ([]ndarray.Index, error) {
 // readSlice reads a selection. It reports done if it has answered, because the client has what parts identify already.
 // Otherwise the caller discards the result.
 func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, parts ...string) (res result, done bool, err error) {
-	err = s.decode(r, func(ctx context.Context, t target, e *entry) error {
+	err = s.decode(w, r, func(ctx context.Context, t target, e *entry) error {
+		s.discard(&res) // of a state that has changed
 		s.metrics.addSlices(1)
 		defer s.metrics.addSlices(-1)
 		n, err := s.measure(&res, e.array, sel)
@@ -91,11 +92,11 @@ func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, pa
 			return err
 		}
 		res.items, res.taken = s.buffers.get(n), n
-		if err = e.array.ReadBytes(ctx, res.items, sel...); err != nil {
-			s.discard(&res)
-		}
-		return err
+		return e.array.ReadBytes(ctx, res.items, sel...)
 	})
+	if err != nil {
+		s.discard(&res)
+	}
 	return res, done, err
 }
 
@@ -116,14 +117,15 @@ func (s *Server) enterDecoder(r *http.Request) (ctx context.Context, leave func(
 	return ctx, func() { cancel(); s.decoders.leave() }, nil
 }
 
-// decode runs a function with the array at the path of a request, on a free decoder. See withArray.
-func (s *Server) decode(r *http.Request, run func(ctx context.Context, t target, e *entry) error) error {
+// decode runs a function with the array at the path of a request, on a free decoder. It may run it several
+// times: see withArray.
+func (s *Server) decode(w *response, r *http.Request, run func(ctx context.Context, t target, e *entry) error) error {
 	ctx, leave, err := s.enterDecoder(r)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return s.withArray(ctx, r.URL.Path, func(t target, e *entry) error { return run(ctx, t, e) })
+	return s.withArray(ctx, w, r.URL.Path, func(t target, e *entry) error { return run(ctx, t, e) })
 }
 
 // stateOf returns the stamp of the file that holds an entry.

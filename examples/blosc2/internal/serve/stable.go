@@ -1,0 +1,102 @@
+package serve
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// errChanging is returned if a file changes during each attempt to read it.
+var errChanging = errors.New("the file is being edited")
+
+const (
+	maxReads   = 7                      // of a file that changes
+	firstPause = 5 * time.Millisecond   // before it is read again; each pause is twice as long as the one before
+	quiet      = 200 * time.Millisecond // after a write, no commit is under way
+)
+
+// stable calls read with the target of a path. If that fails while the file changes, stable calls it again after a
+// pause, unless the answer has begun. was is the stamp of the file before the call.
+func (s *Server) stable(ctx context.Context, w *response, p string, read func(t target, was stamp) error) error {
+	for n := 1; ; n++ {
+		t, err := s.resolve(p)
+		if err != nil {
+			return err
+		}
+		was := s.stampNow(t)
+		err = read(t, was)
+		if w.code != 0 || !s.isChanging(t, was, err) {
+			return err
+		}
+		if n == maxReads {
+			return errChanging
+		}
+		timer := time.NewTimer(firstPause << (n - 1))
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		}
+	}
+}
+
+// stampNow returns the stamp of the file of a target: of the index if it is a sparse frame.
+func (s *Server) stampNow(t target) stamp {
+	info, err := s.root.Stat(t.name)
+	if err == nil && info.IsDir() {
+		if index, err := s.root.Stat(filepath.Join(t.name, "chunks.b2frame")); err == nil {
+			info = index
+		}
+	}
+	if err != nil {
+		return stamp{}
+	}
+	return stampOf(info)
+}
+
+// isChanging reports whether an error of reading may come from a commit: the file of a target has changed since it had
+// a stamp, or may be in the middle of a commit.
+func (s *Server) isChanging(t target, was stamp, err error) bool {
+	if err == nil || !mayPass(err) {
+		return false
+	}
+	now := s.stampNow(t)
+	return now != was || errors.Is(err, frame.ErrChanged) || time.Since(time.Unix(0, now.mtime)).Abs() < quiet
+}
+
+// mayPass reports whether reading an intact file during a commit may cause an error.
+func mayPass(err error) bool {
+	for _, e := range []error{ndarray.ErrCorrupt, ndarray.ErrChanged, ndarray.ErrNotArray, ndarray.ErrFormat, errors.ErrUnsupported, fs.ErrNotExist} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// withArray calls use with the array of a target. If that fails while the file changes, it opens the file again and
+// repeats the call, unless the answer has begun.
+func (s *Server) withArray(ctx context.Context, w *response, p string, use func(t target, e *entry) error) error {
+	return s.stable(ctx, w, p, func(t target, was stamp) error {
+		e, err := s.open(ctx, t)
+		if err != nil {
+			return err
+		}
+		defer e.release()
+		if err = e.noArray; err == nil {
+			err = use(t, e)
+		}
+		if err != nil && s.isChanging(t, was, err) {
+			for x := e; x != nil; x = x.parent {
+				s.cache.forget(x)
+			}
+		}
+		return err
+	})
+}

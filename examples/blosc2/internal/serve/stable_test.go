@@ -1,0 +1,93 @@
+package serve
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// damage replaces a file by other bytes, with a time that is past by age.
+func damage(t *testing.T, name string, content []byte, age time.Duration) {
+	t.Helper()
+	if err := os.WriteFile(name, content, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	then := time.Now().Add(-age)
+	if err := os.Chtimes(name, then, then); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDuringCommit reads files that are damaged for a moment, as during a commit, and files that stay so.
+func TestDuringCommit(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	items := make([]int32, 5000)
+	for i := range items {
+		items[i] = int32(i * i)
+	}
+	a, err := ndarray.Create(ctx, filepath.Join(dir, "a.b2nd"), []int64{5000}, items, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	sparse, err := ndarray.Copy(ctx, filepath.Join(dir, "sparse"), a, &ndarray.CreateOptions{Sparse: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sparse.Close()
+	st, err := store.Create(ctx, filepath.Join(dir, "x.b2e"), nil)
+	if err == nil {
+		err = st.Put(ctx, "/a", a.Frame())
+	}
+	if err == nil {
+		err = st.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	half := func(b []byte) []byte { return b[:len(b)/2] }
+	zeroed := func(b []byte) []byte { // without the header of its chunk
+		at := binary.BigEndian.Uint32(b[11:])
+		return append(bytes.Clone(b[:at]), append(make([]byte, 32), b[at+32:]...)...)
+	}
+	none := func([]byte) []byte { return nil }
+	for _, c := range []struct {
+		file   string
+		damage func([]byte) []byte
+		uri    string
+		code   int // while the file is damaged
+	}{
+		{"a.b2nd", half, "/a.b2nd?sel=0", 500},
+		{"a.b2nd", none, "/a.b2nd?sel=0", 422},
+		{"a.b2nd", zeroed, "/a.b2nd?sel=0", 422},
+		{"a.b2nd", zeroed, "/api/fetch/a.b2nd?slice_=1:", 422},
+		{"a.b2nd", half, "/api/info/a.b2nd", 500},
+		{"sparse/chunks.b2frame", half, "/sparse?sel=0", 500},
+		{"x.b2e", half, "/x.b2e/a?sel=0", 500},
+		{"x.b2e", half, "/x.b2e/a", 500},
+		{"x.b2e", half, "/x.b2e/?format=json", 500},
+	} {
+		name := filepath.Join(dir, c.file)
+		intact, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newServer(t, dir, testConfig())
+		damage(t, name, c.damage(intact), time.Hour)
+		body(t, ask(t, s, "GET", c.uri), c.code)
+		if _, opened := s.cache.counts(); opened > 2 { // a store and its leaf
+			t.Errorf("%s, %s: opened %d times, but the file does not change", c.file, c.uri, opened)
+		}
+		damage(t, name, c.damage(intact), 0)
+		repaired := make(chan bool)
+		time.AfterFunc(20*time.Millisecond, func() { damage(t, name, intact, 0); close(repaired) })
+		body(t, ask(t, s, "GET", c.uri), 200)
+		<-repaired
+	}
+}
