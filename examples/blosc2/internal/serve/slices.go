@@ -117,8 +117,8 @@ func (s *Server) enterDecoder(r *http.Request) (ctx context.Context, leave func(
 	return ctx, func() { cancel(); s.decoders.leave() }, nil
 }
 
-// decode runs a function with the array at the path of a request, on a free decoder. It may run it several
-// times: see withArray.
+// decode runs a function with the array at the path of a request, on a free decoder. It runs it again if the file
+// changes in the meantime: see withArray.
 func (s *Server) decode(w *response, r *http.Request, run func(ctx context.Context, t target, e *entry) error) error {
 	ctx, leave, err := s.enterDecoder(r)
 	if err != nil {

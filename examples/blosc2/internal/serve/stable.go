@@ -20,8 +20,8 @@ const (
 	quiet      = 200 * time.Millisecond // after a write, no commit is under way
 )
 
-// stable calls read with the target of a path. If that fails while the file changes, stable calls it again after a
-// pause, unless the answer has begun. was is the stamp of the file before the call.
+// stable calls read with the target of a path. If the file changes in the meantime, read may have seen several commits:
+// stable calls it again after a pause, unless the answer has begun. was is the stamp of the file before the call.
 func (s *Server) stable(ctx context.Context, w *response, p string, read func(t target, was stamp) error) error {
 	for n := 1; ; n++ {
 		t, err := s.resolve(p)
@@ -60,14 +60,14 @@ func (s *Server) stampNow(t target) stamp {
 	return stampOf(info)
 }
 
-// isChanging reports whether an error of reading may come from a commit: the file of a target has changed since it had
-// a stamp, or may be in the middle of a commit.
+// isChanging reports whether the file of a target has changed since it had a stamp, or may be in the middle of a commit
+// that causes an error of reading.
 func (s *Server) isChanging(t target, was stamp, err error) bool {
-	if err == nil || !mayPass(err) {
+	if err != nil && !mayPass(err) {
 		return false
 	}
 	now := s.stampNow(t)
-	return now != was || errors.Is(err, frame.ErrChanged) || time.Since(time.Unix(0, now.mtime)).Abs() < quiet
+	return now != was || errors.Is(err, frame.ErrChanged) || err != nil && time.Since(time.Unix(0, now.mtime)).Abs() < quiet
 }
 
 // mayPass reports whether reading an intact file during a commit may cause an error.
@@ -80,7 +80,7 @@ func mayPass(err error) bool {
 	return false
 }
 
-// withArray calls use with the array of a target. If that fails while the file changes, it opens the file again and
+// withArray calls use with the array of a target. If the file changes in the meantime, it opens the file again and
 // repeats the call, unless the answer has begun.
 func (s *Server) withArray(ctx context.Context, w *response, p string, use func(t target, e *entry) error) error {
 	return s.stable(ctx, w, p, func(t target, was stamp) error {

@@ -5,10 +5,12 @@ import (
 	"encoding/binary"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -89,5 +91,88 @@ func TestDuringCommit(t *testing.T) {
 		time.AfterFunc(20*time.Millisecond, func() { damage(t, name, intact, 0); close(repaired) })
 		body(t, ask(t, s, "GET", c.uri), 200)
 		<-repaired
+	}
+}
+
+// TestKeepsChanging asks for arrays that are edited while they are read: once, and each time.
+func TestKeepsChanging(t *testing.T) {
+	for _, isSparse := range []bool{false, true} {
+		dir := t.TempDir()
+		a, err := ndarray.Zeros(t.Context(), filepath.Join(dir, "a"), []int64{100}, "<i4", &ndarray.CreateOptions{
+			Chunks: []int64{10}, Sparse: isSparse, Attrs: map[string]any{"x": 1},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		left := 1
+		c := testConfig()
+		c.Attributes = func([]meta.Layer, func(int64) error) any {
+			if left > 0 {
+				left--
+				if err := a.Resize(t.Context(), a.Size()+10); err != nil {
+					t.Error(err)
+				}
+			}
+			return nil
+		}
+		s := newServer(t, dir, c)
+		if got := get(t, s, "/api/info/a"); !strings.Contains(got, `"shape":[110]`) {
+			t.Errorf("sparse %v: a state before the edit: %s", isSparse, got)
+		}
+		left = 1000
+		r := ask(t, s, "GET", "/api/info/a")
+		if body(t, r, 503); r.Header.Get("Retry-After") != "1" || left < 900 {
+			t.Errorf("sparse %v: %v, %d edits left", isSparse, r.Header, left)
+		}
+	}
+}
+
+// TestOneCommit reads arrays while commits follow each other. The items of an answer are those of one commit.
+func TestOneCommit(t *testing.T) {
+	for _, isSparse := range []bool{false, true} {
+		dir := t.TempDir()
+		a, err := ndarray.Full(t.Context(), filepath.Join(dir, "a"), []int64{64, 64}, int64(1), &ndarray.CreateOptions{
+			Chunks: []int64{8, 64}, Sparse: isSparse, NoSync: true,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := newServer(t, dir, testConfig())
+		stop, done := make(chan bool), make(chan error, 1)
+		go func() {
+			data := make([]int64, 64*64)
+			for k := int64(2); ; k++ {
+				select {
+				case <-stop:
+					done <- a.Close()
+					return
+				default:
+				}
+				for i := range data {
+					data[i] = k
+				}
+				if err := ndarray.Write(t.Context(), a, data); err != nil {
+					done <- err
+					return
+				}
+			}
+		}()
+		for range 400 {
+			r := ask(t, s, "GET", "/a?sel=")
+			if r.StatusCode == 503 {
+				continue
+			}
+			b := []byte(body(t, r, 200))
+			b = b[len(b)-64*64*8:]
+			if !bytes.Equal(b, bytes.Repeat(b[:8], len(b)/8)) {
+				t.Errorf("sparse %v: items of several commits", isSparse)
+				break
+			}
+		}
+		close(stop)
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
 	}
 }
