@@ -20,6 +20,7 @@ func init() {
 type part struct {
 	Start []int64 // coordinates of the first item in the array
 	Items int64   // number of items that a partial reduction has seen
+	Step  []int64 // shape of the tile at Start, for a partial reduction
 	DType string  // dtype of the items before a reduction
 	Tile  Tile
 }
@@ -46,13 +47,14 @@ func encodePart(p part) []byte {
 	b := make([]byte, 0, len(p.Tile.Data)+128)
 	b = appendInts(b, p.Start)
 	b = binary.AppendUvarint(b, uint64(p.Items))
+	b = appendInts(b, p.Step)
 	b = appendText(b, p.DType)
 	return appendTile(b, p.Tile)
 }
 
 func decodePart(b []byte) (part, error) {
 	d := decoder{rest: b}
-	p := part{Start: d.ints(), Items: int64(d.uint()), DType: string(d.bytes()), Tile: d.tile()}
+	p := part{Start: d.ints(), Items: int64(d.uint()), Step: d.ints(), DType: string(d.bytes()), Tile: d.tile()}
 	return p, d.end("part")
 }
 

@@ -24,17 +24,15 @@
 // # Retries
 //
 // A runner may process an element again after a failure, or twice at the same time. The result is the same, because
-// Write replaces whole chunks, and finishes an array only after all of its tiles have arrived.
-//
-// Sums, means and standard deviations of floats are merged in the order in which the tiles arrive, so their last digits
-// may differ from run to run. All other results are the same in every run.
+// Write replaces whole chunks, and finishes an array only after all of its tiles have arrived. Reduce merges results in
+// the order of the tiles, not of their arrival, so the same tiles have the same result in every run.
 //
 // # Memory
 //
-// A bundle holds one tile for each transform of a fused stage, and Rechunk and Reduce hold one result besides. A worker
-// may process several bundles at a time; Prism has up to 8. A tile has the size of a chunk, unless the options of Read
-// choose another one. Rechunk, Reduce and Zip move tiles or results through the shuffle of the runner. Prism keeps the
-// shuffle in memory.
+// A bundle holds one tile for each transform of a fused stage. Rechunk holds one result besides, and Reduce several.
+// A worker may process several bundles at a time; Prism has up to 8. A tile has the size of a chunk, unless the options
+// of Read choose another one. Rechunk, Reduce and Zip move tiles or results through the shuffle of the runner. Prism
+// keeps the shuffle in memory.
 //
 // # Metrics
 //

@@ -67,7 +67,7 @@ func TestGrid(t *testing.T) {
 
 func TestCoders(t *testing.T) {
 	k := Key{"a/b", []int64{0, 300}}
-	p := part{Start: []int64{1}, Items: 9, DType: "<f4", Tile: Tile{Of: []int64{2, 3}, Shape: []int64{1, 2}, DType: "|u1", Data: []byte{1, 2}}}
+	p := part{Start: []int64{1}, Items: 9, Step: []int64{4}, DType: "<f4", Tile: Tile{Of: []int64{2, 3}, Shape: []int64{1, 2}, DType: "|u1", Data: []byte{1, 2}}}
 	if got, err := decodeKey(encodeKey(k)); err != nil || !reflect.DeepEqual(got, k) {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -19,9 +19,11 @@ func init() {
 
 // Reduce reduces arrays along axes, with the dtypes and rules of ndarray.Reduce. Their tiles must form a grid.
 //
-// A first stage reduces each tile, a second one merges the results of about 64 neighbors, and a third one merges
-// the results of the second. A bundle holds a tile, the tile as float64 for sums and means of floats, and one result,
-// which has up to 24 bytes for each item; results pass through the shuffle of the runner.
+// A first stage reduces each tile. Three more stages merge the results of neighbors, in the order of their tiles. So
+// the same tiles have the same result in every run, also in the last digits of floats. A bundle holds a tile, and the
+// tile as float64 for sums and means of floats. To merge, it holds all results of a group: about the cube root of the
+// number of tiles that are reduced to one. A result has up to 24 bytes for each item. Results pass through the shuffle
+// of the runner before each stage that merges them.
 //
 // Reduce supports all operations except ndarray.OpArgMin and ndarray.OpArgMax, and no complex numbers. It panics for
 // other operations. The result of an array without items has no tiles.
@@ -32,8 +34,8 @@ func Reduce(s beam.Scope, op ndarray.Op, tiles beam.PCollection, o *ndarray.Redu
 	}
 	r := reducer{op, options(o)}
 	parts := beam.ParDo(s, &reduceFn{r}, tiles)
-	for range 2 {
-		parts = beam.ParDo(s, &mergeFn{r}, beam.GroupByKey(s, parts))
+	for level := range mergeLevels {
+		parts = beam.ParDo(s, &mergeFn{r, level + 1}, beam.GroupByKey(s, parts))
 	}
 	return beam.ParDo(s, &resultFn{r}, parts)
 }
@@ -41,35 +43,43 @@ func Reduce(s beam.Scope, op ndarray.Op, tiles beam.PCollection, o *ndarray.Redu
 // reduceFn reduces tiles.
 type reduceFn struct{ Reducer reducer }
 
-// ProcessElement emits the result of a tile with the key of its neighbors.
+// ProcessElement emits the result of a tile with the key of its group.
 func (fn *reduceFn) ProcessElement(ctx context.Context, k Key, t Tile, emit func(Key, part)) error {
 	p, err := fn.Reducer.reduce(ctx, k, t)
 	if err != nil {
 		return fmt.Errorf("b2beam: %v: %w", k, err)
 	}
-	emit(Key{k.Array, fn.Reducer.group(k, t)}, p)
+	emit(Key{k.Array, fn.Reducer.group(p, 1)}, p)
 	return nil
 }
 
-// mergeFn merges the results of several tiles.
-type mergeFn struct{ Reducer reducer }
+// mergeLevels is the number of stages that merge results.
+const mergeLevels = 3
 
-// ProcessElement emits the merged result with the key of the tile of the final result.
+// mergeFn merges the results of a group.
+type mergeFn struct {
+	Reducer reducer
+	Level   int // 1 to mergeLevels
+}
+
+// ProcessElement emits the merged result with the key of its group at the next level, or of the final result. It sorts
+// the results, which arrive in any order, because sums of floats depend on the order.
 func (fn *mergeFn) ProcessElement(ctx context.Context, k Key, parts func(*part) bool, emit func(Key, part)) error {
-	var sum, p part
-	for parts(&p) {
+	var group []part
+	for p := (part{}); parts(&p); {
+		group = append(group, p)
+	}
+	slices.SortFunc(group, func(a, b part) int { return slices.Compare(a.Start, b.Start) })
+	sum := group[0]
+	for i := range group[1:] {
+		p := &group[i+1]
 		var err error
-		if sum.Tile.Data == nil {
-			sum = p
-		} else if sum, err = fn.Reducer.merge(ctx, sum, p); err != nil {
+		if sum, err = fn.Reducer.merge(ctx, sum, *p); err != nil {
 			return fmt.Errorf("b2beam: %v: %w", Key{k.Array, p.Start}, err)
 		}
+		p.Tile.Data, group[0].Tile.Data = nil, nil
 	}
-	start := slices.Clone(k.Start)
-	for axis := range fn.Reducer.axes(len(start)) {
-		start[axis] = 0
-	}
-	emit(Key{k.Array, start}, sum)
+	emit(Key{k.Array, fn.Reducer.group(sum, fn.Level+1)}, sum)
 	return nil
 }
 
@@ -146,20 +156,27 @@ func (r reducer) axes(ndim int) map[int]bool {
 	return set
 }
 
-// group returns the start of a tile, with the number of its neighborhood for the axes that are reduced.
-func (r reducer) group(k Key, t Tile) []int64 {
-	axes := r.axes(len(k.Start))
-	neighbors := max(2, int64(math.Pow(64, 1/float64(max(len(axes), 1)))))
-	start := slices.Clone(k.Start)
-	for axis := range axes {
-		start[axis] /= t.Shape[axis] * neighbors
+// group returns the start of a result, with the number of its group at a level for the axes that are reduced. At
+// the last level there is one group. Groups have about the same number of members at every level.
+func (r reducer) group(p part, level int) []int64 {
+	start := slices.Clone(p.Start)
+	for axis := range r.axes(len(start)) {
+		tiles := float64(ceilDiv(p.Tile.Of[axis], p.Step[axis]))
+		neighbors := int64(math.Ceil(math.Pow(tiles, 1./mergeLevels)))
+		start[axis] /= p.Step[axis]
+		for range level {
+			start[axis] /= neighbors
+		}
+		if level >= mergeLevels {
+			start[axis] = 0
+		}
 	}
 	return start
 }
 
 // reduce returns the result of a tile.
 func (r reducer) reduce(ctx context.Context, k Key, t Tile) (part, error) {
-	p := part{Start: k.Start, Items: 1, DType: t.DType, Tile: Tile{Of: t.Of}}
+	p := part{Start: k.Start, Items: 1, Step: t.Shape, DType: t.DType, Tile: Tile{Of: t.Of}}
 	if _, err := t.check(k); err != nil {
 		return p, err
 	}
