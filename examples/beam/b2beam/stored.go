@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/codec"
@@ -35,11 +36,17 @@ func init() {
 // it decodes. RechunkStored opens each file for its shape, where the pipeline is built, and plans for each combination
 // of shape, item size and chunks. create are the options of the new arrays, with nil Chunks. See Write.
 //
-// The error wraps ndarray.ErrTooLarge if a chunk exceeds the memory, or is an error of opening a file.
+// The error wraps ndarray.ErrTooLarge if a chunk exceeds the memory, ndarray.ErrParam if the name of a folder is not
+// UTF-8, or is an error of opening a file.
 func RechunkStored(ctx context.Context, s beam.Scope, files []File, dir, temp string, o RechunkOptions, create *ndarray.CreateOptions) (beam.PCollection, error) {
 	s = s.Scope("b2beam.RechunkStored")
 	if o.MaxMemory == 0 {
 		o.MaxMemory = defaultMemory
+	}
+	for _, name := range []string{dir, temp} {
+		if !utf8.ValidString(name) {
+			return beam.PCollection{}, fmt.Errorf("b2beam: %w: the name of the folder %q is not UTF-8", ndarray.ErrParam, name)
+		}
 	}
 	groups := map[string][]File{} // with one plan
 	plans := map[string][]ndarray.RechunkStage{}

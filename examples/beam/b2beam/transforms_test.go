@@ -439,3 +439,23 @@ func TestURL(t *testing.T) {
 		t.Errorf("error %v, want ErrChanged with array and tile", err)
 	}
 }
+
+// TestFolderBytes checks that folders whose names are not UTF-8 are refused.
+func TestFolderBytes(t *testing.T) {
+	f := create(t, "x", []int64{4, 6}, []int64{4, 6})
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "out-\xe9")
+	_, s := beam.NewPipelineWithRoot()
+	for _, folders := range [][2]string{{bad, dir}, {dir, bad}} {
+		o := b2beam.RechunkOptions{Chunks: []int64{-1, 1}}
+		if _, err := b2beam.RechunkStored(t.Context(), s, []b2beam.File{f}, folders[0], folders[1], o, nil); !errors.Is(err, ndarray.ErrParam) {
+			t.Errorf("RechunkStored: error %v, want ErrParam", err)
+		}
+	}
+	defer func() {
+		if !strings.Contains(fmt.Sprint(recover()), "is not UTF-8") {
+			t.Error("Write does not panic")
+		}
+	}()
+	b2beam.Write(s, bad, b2beam.Read(s, []b2beam.File{f}, nil), nil)
+}

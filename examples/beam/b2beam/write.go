@@ -10,6 +10,7 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/internal/paths"
@@ -29,7 +30,7 @@ func init() {
 // The folder may be one in a bucket, such as s3://bucket/dir?region=eu-west-1. Then a chunk is an object, and the array
 // is at the URL s3://bucket/dir/2024/t2m.b2nd/?region=eu-west-1. The program must import a driver of gocloud.dev/blob
 // for the scheme, such as gocloud.dev/blob/s3blob. Workers take their credentials from where the driver finds them. A
-// name that begins with file:// is a path.
+// name that begins with file:// is a path. Write panics for a name that is not UTF-8: Beam cannot send it to workers.
 //
 // A tile must consist of whole chunks, of the shape o.Chunks or, if that is nil, of the automatic shape. Tiles of Read
 // do if the new chunks are the old ones, or divide ReadOptions.Tile. See Rechunk for others. o.Overwrite, Storage,
@@ -46,6 +47,9 @@ func Write(s beam.Scope, dir string, tiles beam.PCollection, o *ndarray.CreateOp
 	}
 	if opts.Concurrency == 0 {
 		opts.Concurrency = 1 // a runner processes several tiles at a time
+	}
+	if !utf8.ValidString(dir) {
+		panic(fmt.Sprintf("b2beam: the name of the folder %q is not UTF-8", dir))
 	}
 	attrs := opts.Attrs
 	opts.Attrs = nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 
@@ -27,9 +28,24 @@ var runner = flag.String("runner", "prism", "where the pipeline runs: prism, uni
 func Main(run func(ctx context.Context) error) {
 	flag.Parse()
 	beam.Init()
-	if err := run(context.Background()); err != nil {
+	err := checkFlags(flag.CommandLine)
+	if err == nil {
+		err = run(context.Background())
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+// checkFlags returns an error for a flag that is not UTF-8, such as the name of a folder, which Beam cannot send to
+// workers.
+func checkFlags(flags *flag.FlagSet) (err error) {
+	flags.Visit(func(f *flag.Flag) {
+		if !utf8.ValidString(f.Value.String()) {
+			err = fmt.Errorf("-%s %q is not UTF-8", f.Name, f.Value)
+		}
+	})
+	return err
 }
 
 // Run runs the pipeline that build makes, and prints the counters of package b2beam. A program must have called

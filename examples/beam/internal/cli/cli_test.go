@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"flag"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -31,6 +32,20 @@ func TestFiles(t *testing.T) {
 		}
 		if !slices.Equal(names, want) || errors.Is(err, fs.ErrNotExist) != (want == nil) {
 			t.Errorf("%s: %q, %v, want %q", path, names, err, want)
+		}
+	}
+}
+
+// TestFlags refuses a folder whose name is not UTF-8.
+func TestFlags(t *testing.T) {
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	flags.String("out", "", "")
+	for name, bad := range map[string]bool{"lat-é": false, "lat-\xe9": true} {
+		if err := flags.Set("out", name); err != nil {
+			t.Fatal(err)
+		}
+		if err := checkFlags(flags); (err != nil) != bad {
+			t.Errorf("%q: error %v", name, err)
 		}
 	}
 }
