@@ -159,4 +159,10 @@ func offset(b ndarray.Box, at []int64) int64 {
 	return n
 }
 
-func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
+// ceilDiv returns a/b rounded up, for a >= 0. It does not overflow.
+func ceilDiv(a, b int64) int64 {
+	if a == 0 {
+		return 0
+	}
+	return (a-1)/b + 1
+}

@@ -2,6 +2,8 @@ package b2beam
 
 import (
 	"bytes"
+	"errors"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"reflect"
@@ -62,6 +64,27 @@ func TestGrid(t *testing.T) {
 	point := grid{[]int64{}, []int64{}}
 	if point.len() != 1 || len(point.within(point.box(0))) != 1 {
 		t.Error("an array without axes must have one tile")
+	}
+}
+
+// TestGridLong checks that tiles longer than the array are whole axes.
+func TestGridLong(t *testing.T) {
+	shape, tile := []int64{5, 6}, []int64{math.MaxInt64, 1 << 62}
+	g, err := newGrid(shape, tile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := RechunkOptions{Chunks: tile, MaxMemory: 2 * 2 * 30}.grid(shape, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, g := range []grid{g, g.grow(100, false), h} {
+		if n := g.len(); n != 1 || g.box(0).Size() != 30 {
+			t.Errorf("tiles %v: %d tiles, the first is %v", g.tile, n, g.box(0))
+		}
+	}
+	if _, err := (RechunkOptions{Chunks: tile, MaxMemory: 2*2*30 - 2}).grid(shape, 2); !errors.Is(err, ndarray.ErrTooLarge) {
+		t.Errorf("error %v for too little memory", err)
 	}
 }
 

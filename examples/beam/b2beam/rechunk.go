@@ -46,7 +46,7 @@ func (o RechunkOptions) grid(of []int64, itemSize int) (grid, error) {
 		return g, err
 	}
 	half := o.MaxMemory / 2 / int64(itemSize)
-	if n := (ndarray.Box{Shape: g.tile}).Size(); n > half {
+	if n := g.at(make([]int64, len(of))).Size(); n > half {
 		return g, fmt.Errorf("%w: chunks of %d bytes, half of MaxMemory is %d", ndarray.ErrTooLarge, n*int64(itemSize), o.MaxMemory/2)
 	}
 	return g.grow(half, false), nil
