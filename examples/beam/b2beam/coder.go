@@ -20,6 +20,7 @@ func init() {
 type part struct {
 	Start []int64 // coordinates of the first item in the array
 	Items int64   // number of items that a partial reduction has seen
+	Cover uint64  // weight of these items along the axes that are reduced
 	Step  []int64 // shape of the tile at Start, for a partial reduction
 	DType string  // dtype of the items before a reduction
 	Tile  Tile
@@ -47,6 +48,7 @@ func encodePart(p part) []byte {
 	b := make([]byte, 0, len(p.Tile.Data)+128)
 	b = appendInts(b, p.Start)
 	b = binary.AppendUvarint(b, uint64(p.Items))
+	b = binary.AppendUvarint(b, p.Cover)
 	b = appendInts(b, p.Step)
 	b = appendText(b, p.DType)
 	return appendTile(b, p.Tile)
@@ -54,7 +56,7 @@ func encodePart(p part) []byte {
 
 func decodePart(b []byte) (part, error) {
 	d := decoder{rest: b}
-	p := part{Start: d.ints(), Items: int64(d.uint()), Step: d.ints(), DType: string(d.bytes()), Tile: d.tile()}
+	p := part{Start: d.ints(), Items: int64(d.uint()), Cover: d.uint(), Step: d.ints(), DType: string(d.bytes()), Tile: d.tile()}
 	return p, d.end("part")
 }
 

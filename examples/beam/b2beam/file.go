@@ -122,6 +122,18 @@ func (f File) place(b ndarray.Box, shape []int64) (Key, []int64) {
 	return Key{f.Name, start}, f.Of
 }
 
+// inside returns ErrShape if the file's items, whose shape is given, are not inside the array of shape Of.
+func (f File) inside(shape []int64) error {
+	fits := len(f.Start) == len(f.Of) && (len(f.Of) == 0 || len(f.Of) == len(shape))
+	for i := 0; fits && i < len(f.Of); i++ {
+		fits = f.Start[i] >= 0 && shape[i] <= f.Of[i]-f.Start[i]
+	}
+	if !fits {
+		return fmt.Errorf("%w: items of shape %v at %v of an array of shape %v", ndarray.ErrShape, shape, f.Start, f.Of)
+	}
+	return nil
+}
+
 // check returns ErrChanged if src is another version of the file. src is nil for a file that is not at a URL.
 func (f File) check(src source) error {
 	if src == nil || f.Version == "" || src.Version() == f.Version {

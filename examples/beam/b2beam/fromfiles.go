@@ -68,6 +68,9 @@ func (fn *importFn) open(ctx context.Context, f File) (grid, error) {
 	if err == nil {
 		g, err = fn.grid(ctx)
 	}
+	if err == nil {
+		err = f.inside(g.shape)
+	}
 	if err != nil {
 		return g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}

@@ -2,6 +2,7 @@ package b2beam
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 
 	"github.com/goblosc/blosc2/ndarray"
@@ -165,4 +166,41 @@ func ceilDiv(a, b int64) int64 {
 		return 0
 	}
 	return (a-1)/b + 1
+}
+
+// prime is the modulus of weights.
+const prime = 1<<61 - 1
+
+// weight returns the weight of a box: the sum of the weights of its items, modulo prime. Every item of an array has
+// another weight. So if boxes have as many items as a larger box and the sum of their weights is its weight, they cover
+// it once. Boxes that overlap and leave gaps have that sum only by chance, once in about 10^18 times.
+func weight(b ndarray.Box) uint64 {
+	w := uint64(1)
+	for axis, n := range b.Shape {
+		x := multiply(0x9e3779b97f4a7c1, uint64(2*axis+3)) // the item at i has the product of x^i of all axes
+		start, _ := powers(x, b.Start[axis])
+		_, sum := powers(x, n)
+		w = multiply(w, multiply(start, sum))
+	}
+	return w
+}
+
+// powers returns x^n, and the sum of x^i for i < n, modulo prime.
+func powers(x uint64, n int64) (power, sum uint64) {
+	power = 1
+	for bit := bits.Len64(uint64(n)) - 1; bit >= 0; bit-- {
+		sum = multiply(sum, power+1)
+		power = multiply(power, power)
+		if n>>bit&1 == 1 {
+			sum = (multiply(sum, x) + 1) % prime
+			power = multiply(power, x)
+		}
+	}
+	return power, sum
+}
+
+// multiply returns the product of two numbers modulo prime.
+func multiply(a, b uint64) uint64 {
+	high, low := bits.Mul64(a, b)
+	return bits.Rem64(high, low, prime)
 }

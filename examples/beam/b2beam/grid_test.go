@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"reflect"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -88,9 +89,34 @@ func TestGridLong(t *testing.T) {
 	}
 }
 
+// TestWeight compares the weight of boxes with the sum of the weights of their items.
+func TestWeight(t *testing.T) {
+	for _, b := range []ndarray.Box{
+		{Start: []int64{}, Shape: []int64{}}, {Start: []int64{7}, Shape: []int64{0}},
+		{Start: []int64{0, 0}, Shape: []int64{3, 4}}, {Start: []int64{5, 1 << 40}, Shape: []int64{11, 6}},
+	} {
+		items, err := newGrid(b.Shape, slices.Repeat([]int64{1}, len(b.Shape)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum, seen := uint64(0), map[uint64]bool{}
+		for i := range items.len() {
+			item := items.box(i)
+			for axis := range item.Start {
+				item.Start[axis] += b.Start[axis]
+			}
+			w := weight(item)
+			sum, seen[w] = (sum+w)%prime, true
+		}
+		if w := weight(b); w != sum || int64(len(seen)) != b.Size() {
+			t.Errorf("%v: weight %d, want %d; %d weights", b, w, sum, len(seen))
+		}
+	}
+}
+
 func TestCoders(t *testing.T) {
 	k := Key{"a/b", []int64{0, 300}}
-	p := part{Start: []int64{1}, Items: 9, Step: []int64{4}, DType: "<f4", Tile: Tile{Of: []int64{2, 3}, Shape: []int64{1, 2}, DType: "|u1", Data: []byte{1, 2}}}
+	p := part{Start: []int64{1}, Items: 9, Cover: 1 << 60, Step: []int64{4}, DType: "<f4", Tile: Tile{Of: []int64{2, 3}, Shape: []int64{1, 2}, DType: "|u1", Data: []byte{1, 2}}}
 	if got, err := decodeKey(encodeKey(k)); err != nil || !reflect.DeepEqual(got, k) {
 		t.Errorf("%v, %v", got, err)
 	}

@@ -80,6 +80,9 @@ func (fn *readFn) open(ctx context.Context, f File) (*ndarray.Array, grid, error
 		return nil, grid{}, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}
 	g, err := fn.Options.grid(a.Shape(), a.Chunks(), a.DType().Size, false)
+	if err == nil {
+		err = f.inside(g.shape)
+	}
 	if err != nil {
 		return nil, g, fmt.Errorf("b2beam: array %q: %s: %w", f.Name, shown(f.Path), err)
 	}

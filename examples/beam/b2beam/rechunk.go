@@ -89,6 +89,7 @@ type joinFn struct {
 func (fn *joinFn) ProcessElement(_ context.Context, k Key, parts func(*part) bool, emit func(Key, Tile)) error {
 	var t Tile
 	var items, size int64
+	var cover uint64
 	for p := (part{}); parts(&p); {
 		from := Key{k.Array, p.Start}
 		n, err := p.Tile.check(from)
@@ -110,9 +111,13 @@ func (fn *joinFn) ProcessElement(_ context.Context, k Key, parts func(*part) boo
 		box := p.Tile.box(from)
 		copyBox(t.Data, t.box(k), p.Tile.Data, box, box, n)
 		items += box.Size()
+		cover = (cover + weight(box)) % prime
 	}
 	if want := t.box(k).Size(); items != want {
 		return fmt.Errorf("b2beam: %v: the tiles have %d items for it, want %d: they do not cover the array once", k, items, want)
+	}
+	if cover != weight(t.box(k)) {
+		return fmt.Errorf("b2beam: %v: the tiles have some items for it twice, and leave a gap: they do not cover the array once", k)
 	}
 	emit(k, t)
 	return nil

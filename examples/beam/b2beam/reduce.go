@@ -94,13 +94,15 @@ func (fn *resultFn) ProcessElement(ctx context.Context, k Key, p part, emit func
 	}
 	t.Of, t.Shape = slices.Clone(p.Tile.Of), p.Tile.Shape[1:]
 	reduced := fn.Reducer.axes(len(t.Of))
-	want := int64(1)
+	whole := ndarray.Box{Start: make([]int64, len(t.Of)), Shape: slices.Repeat([]int64{1}, len(t.Of))}
 	for axis := range reduced {
-		want *= t.Of[axis]
-		t.Of[axis] = 1
+		whole.Shape[axis], t.Of[axis] = t.Of[axis], 1
 	}
-	if p.Items != want {
+	if want := whole.Size(); p.Items != want {
 		return fmt.Errorf("b2beam: %v: the tiles have %d items to reduce to one, want %d: they do not cover the array once", k, p.Items, want)
+	}
+	if p.Cover != weight(whole) {
+		return fmt.Errorf("b2beam: %v: the tiles have some items twice, and leave a gap: they do not cover the array once", k)
 	}
 	if !fn.Reducer.Options.KeepDims {
 		drop := func(list []int64) (out []int64) {
@@ -176,7 +178,7 @@ func (r reducer) group(p part, level int) []int64 {
 
 // reduce returns the result of a tile.
 func (r reducer) reduce(ctx context.Context, k Key, t Tile) (part, error) {
-	p := part{Start: k.Start, Items: 1, Step: t.Shape, DType: t.DType, Tile: Tile{Of: t.Of}}
+	p := part{Start: k.Start, Step: t.Shape, DType: t.DType, Tile: Tile{Of: t.Of}}
 	if _, err := t.check(k); err != nil {
 		return p, err
 	}
@@ -187,9 +189,11 @@ func (r reducer) reduce(ctx context.Context, k Key, t Tile) (part, error) {
 	if a.DType().Kind == 'c' {
 		return p, fmt.Errorf("%w: Reduce of complex numbers", ndarray.ErrType)
 	}
+	box := ndarray.Box{Start: make([]int64, len(t.Shape)), Shape: slices.Repeat([]int64{1}, len(t.Shape))}
 	for axis := range r.axes(len(t.Shape)) {
-		p.Items *= t.Shape[axis]
+		box.Start[axis], box.Shape[axis] = k.Start[axis], t.Shape[axis]
 	}
+	p.Items, p.Cover = box.Size(), weight(box)
 	var x ndarray.Reader = a
 	if isMoment(r.Op) || a.DType().Kind == 'f' && (r.Op == ndarray.OpSum || r.Op == ndarray.OpProd) {
 		if x, err = ndarray.AsType(a, "<f8"); err != nil {
@@ -216,6 +220,7 @@ func (r reducer) merge(ctx context.Context, a, b part) (part, error) {
 		return a, fmt.Errorf("%w: the tiles form no grid, or have several dtypes", ndarray.ErrShape)
 	}
 	a.Items += b.Items
+	a.Cover = (a.Cover + b.Cover) % prime
 	if isMoment(r.Op) {
 		a.Tile.Data = r.mergeMoments(a.Tile.Data, b.Tile.Data)
 		return a, nil

@@ -335,6 +335,19 @@ func TestErrors(t *testing.T) {
 		"written twice": {`array "x": `, func(s beam.Scope, tiles beam.PCollection) {
 			b2beam.Write(s, t.TempDir(), beam.Flatten(s, tiles, tiles), &ndarray.CreateOptions{Chunks: []int64{4, 6}})
 		}},
+		"overlap and gap": {`twice, and leave a gap`, func(s beam.Scope, _ beam.PCollection) {
+			g := f
+			g.Start, g.Of = []int64{0, 0}, []int64{24, 6}
+			b2beam.Rechunk(s, b2beam.Read(s, []b2beam.File{g, g}, nil), b2beam.RechunkOptions{Chunks: []int64{-1, -1}})
+		}},
+		"overlap and gap in Reduce": {`twice, and leave a gap`, func(s beam.Scope, _ beam.PCollection) {
+			g := f
+			g.Start, g.Of = []int64{0, 0}, []int64{24, 6}
+			b2beam.Reduce(s, ndarray.OpSum, b2beam.Read(s, []b2beam.File{g, g}, nil), nil)
+		}},
+		"no start": {`items of shape [12 6] at [] of an array of shape [24 6]`, func(s beam.Scope, _ beam.PCollection) {
+			b2beam.Read(s, []b2beam.File{{Name: "x", Path: f.Path, Of: []int64{24, 6}}}, nil)
+		}},
 		"no file": {`array "gone"`, func(s beam.Scope, _ beam.PCollection) {
 			b2beam.Read(s, []b2beam.File{{Name: "gone", Path: f.Path + ".gone"}}, nil)
 		}},
