@@ -55,11 +55,15 @@ func Glob(root, pattern string) ([]File, error) {
 
 // Concat returns the files as parts of one array, in their order along an axis. It opens each file for its shape, where
 // the pipeline is built. The dtypes and the other axes must be equal. Files at URLs get the version that Concat opens.
+// It returns ndarray.ErrParam for a file that is a part of an array already.
 func Concat(ctx context.Context, name string, axis int, files []File) ([]File, error) {
 	var of []int64
 	var dtype string
 	parts := make([]File, len(files))
 	for i, f := range files {
+		if len(f.Start) > 0 || len(f.Of) > 0 {
+			return nil, fmt.Errorf("b2beam: array %q: %w: the file is a part of an array already", f.Name, ndarray.ErrParam)
+		}
 		var cached cache
 		a, err := cached.open(ctx, f)
 		if err == nil {

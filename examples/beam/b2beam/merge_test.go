@@ -103,3 +103,18 @@ func TestReduceArrival(t *testing.T) {
 		t.Errorf("%d results in a group", most)
 	}
 }
+
+// TestMergeEmpty checks variances of huge numbers next to tiles that have only NaNs, which are skipped.
+func TestMergeEmpty(t *testing.T) {
+	r := reducer{ndarray.OpVar, ndarray.ReduceOptions{SkipNaN: true}}
+	var keys []Key
+	var tiles []Tile
+	for i, x := range []float64{math.NaN(), 1e200} {
+		keys = append(keys, Key{"x", []int64{2 * int64(i)}})
+		tiles = append(tiles, Tile{Of: []int64{4}, Shape: []int64{2}, DType: "<f8", Data: encodeRows([][]float64{{x, x}})})
+	}
+	got, err := reduceTiles(t, r, keys, tiles, func([]part) {})
+	if want := encodeRows([][]float64{{0}}); err != nil || len(got) != 1 || !bytes.Equal(got[0].Data, want) {
+		t.Errorf("variance %v, %v, want 0", got, err)
+	}
+}

@@ -76,6 +76,10 @@ func (r reducer) mergeMoments(a, b []byte) []byte {
 		if m == 0 {
 			continue
 		}
+		if n == 0 { // the difference of the means may be too large for its square
+			x[0][i], x[1][i], x[2][i] = y[0][i], y[1][i], m
+			continue
+		}
 		d := y[0][i] - x[0][i]
 		x[0][i] += d * m / (n + m)
 		x[1][i] += y[1][i] + d*d*n*m/(n+m)

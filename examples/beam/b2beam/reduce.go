@@ -26,13 +26,17 @@ func init() {
 // of the runner before each stage that merges them.
 //
 // Reduce supports all operations except ndarray.OpArgMin and ndarray.OpArgMax, and no complex numbers. It panics for
-// other operations. The result of an array without items has no tiles.
+// other operations, and for a DDof that does not apply to the operation. The result of an array without items has no
+// tiles.
 func Reduce(s beam.Scope, op ndarray.Op, tiles beam.PCollection, o *ndarray.ReduceOptions) beam.PCollection {
 	s = s.Scope("b2beam.Reduce")
 	if _, ok := mergeOps[op]; !ok && !isMoment(op) {
 		panic(fmt.Sprintf("b2beam: Reduce does not support %v", op))
 	}
 	r := reducer{op, options(o)}
+	if d := r.Options.DDof; d != 0 && op != ndarray.OpStd && op != ndarray.OpVar {
+		panic(fmt.Sprintf("b2beam: DDof of %d does not apply to %v", d, op))
+	}
 	parts := beam.ParDo(s, &reduceFn{r}, tiles)
 	for level := range mergeLevels {
 		parts = beam.ParDo(s, &mergeFn{r, level + 1}, beam.GroupByKey(s, parts))

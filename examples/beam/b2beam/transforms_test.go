@@ -472,3 +472,26 @@ func TestFolderBytes(t *testing.T) {
 	}()
 	b2beam.Write(s, bad, b2beam.Read(s, []b2beam.File{f}, nil), nil)
 }
+
+// TestPartsAgain checks that parts of an array are not joined as if they were arrays.
+func TestPartsAgain(t *testing.T) {
+	f := create(t, "x", []int64{4, 6}, []int64{4, 6})
+	parts, err := b2beam.Concat(t.Context(), "y", 0, []b2beam.File{f, f})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := b2beam.Concat(t.Context(), "z", 1, parts); !errors.Is(err, ndarray.ErrParam) {
+		t.Errorf("error %v, want ErrParam", err)
+	}
+}
+
+// TestDDof checks that Reduce does not ignore a DDof.
+func TestDDof(t *testing.T) {
+	defer func() {
+		if !strings.Contains(fmt.Sprint(recover()), "DDof of 1 does not apply") {
+			t.Error("Reduce does not panic")
+		}
+	}()
+	_, s := beam.NewPipelineWithRoot()
+	b2beam.Reduce(s, ndarray.OpMean, b2beam.Read(s, nil, nil), &ndarray.ReduceOptions{DDof: 1})
+}
