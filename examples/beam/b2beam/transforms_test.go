@@ -348,6 +348,13 @@ func TestErrors(t *testing.T) {
 		"no start": {`items of shape [12 6] at [] of an array of shape [24 6]`, func(s beam.Scope, _ beam.PCollection) {
 			b2beam.Read(s, []b2beam.File{{Name: "x", Path: f.Path, Of: []int64{24, 6}}}, nil)
 		}},
+		"foreign folder": {"x.b2nd is not an array that Write began", func(s beam.Scope, tiles beam.PCollection) {
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "x.b2nd"), 0o777); err != nil {
+				t.Fatal(err)
+			}
+			b2beam.Write(s, dir, tiles, nil)
+		}},
 		"no file": {`array "gone"`, func(s beam.Scope, _ beam.PCollection) {
 			b2beam.Read(s, []b2beam.File{{Name: "gone", Path: f.Path + ".gone"}}, nil)
 		}},

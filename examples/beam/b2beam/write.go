@@ -159,7 +159,11 @@ func (fn *writeFn) openRegions(ctx context.Context, name string, t Tile) (*ndarr
 	var finished cache
 	a, err := finished.open(ctx, File{Path: name})
 	if err != nil {
-		return nil, exists // unfinished, with another layout, or no array
+		r, err := ndarray.OpenRegions(ctx, path, open)
+		if err != nil {
+			return nil, fmt.Errorf("%s is not an array that Write began, remove it or use another folder: %w", shown(name), fs.ErrExist)
+		}
+		return nil, errors.Join(exists, r.Close()) // unfinished, with another layout
 	}
 	defer finished.close()
 	create.Objects, create.Sparse = nil, false // both are how it is stored

@@ -73,7 +73,8 @@ func Run(ctx context.Context, build func(s beam.Scope) error) error {
 	return nil
 }
 
-// Files returns the arrays of a path, which may be a URL or a pattern. Names of folders that exist are no patterns.
+// Files returns the arrays of a path, which may be a URL or a pattern. Names of files and folders that exist are no
+// patterns.
 func Files(path string) ([]b2beam.File, error) {
 	if strings.Contains(path, "://") {
 		base, _, _ := strings.Cut(path, "?")
@@ -82,6 +83,10 @@ func Files(path string) ([]b2beam.File, error) {
 		return []b2beam.File{{Name: strings.TrimSuffix(base, filepath.Ext(base)), Path: path}}, nil
 	}
 	path = paths.Trim(path)
+	if _, err := os.Stat(path); err == nil {
+		base := filepath.Base(path)
+		return []b2beam.File{{Name: strings.TrimSuffix(base, filepath.Ext(base)), Path: path}}, nil
+	}
 	root, pattern := paths.Dir(path), filepath.Base(path)
 	for _, err := os.Stat(root); err != nil && root != paths.Dir(root); _, err = os.Stat(root) {
 		root, pattern = paths.Dir(root), filepath.Base(root)+"/"+pattern

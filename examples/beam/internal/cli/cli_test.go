@@ -16,14 +16,14 @@ import (
 // TestFiles lists the files of paths and patterns, also in folders whose names look like patterns.
 func TestFiles(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run[1]")
-	for _, name := range []string{"a/x.b2nd", "b/x.b2nd", "b/y.b2nd"} {
+	for _, name := range []string{"a/x.b2nd", "b/x.b2nd", "b/y.b2nd", "b/z[2].b2nd"} {
 		name = filepath.Join(dir, filepath.FromSlash(name))
 		if err := errors.Join(os.MkdirAll(filepath.Dir(name), 0o777), os.WriteFile(name, nil, 0o666)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	for path, want := range map[string][]string{
-		"b/*.b2nd": {"x", "y"}, "b/y.b2nd": {"y"}, "*/x.b2nd": {"a/x", "b/x"}, "none/x.b2nd": nil,
+		"b/*.b2nd": {"x", "y", "z[2]"}, "b/z[2].b2nd": {"z[2]"}, "b/y.b2nd": {"y"}, "*/x.b2nd": {"a/x", "b/x"}, "none/x.b2nd": nil,
 	} {
 		files, err := Files(filepath.Join(dir, filepath.FromSlash(path)))
 		var names []string
