@@ -20,28 +20,53 @@ var (
 	out    = flag.String("out", "", "folder for mean/NAME.b2nd and anomaly/NAME.b2nd, shared by all workers, or its URL in a bucket")
 	name   = flag.String("name", "data", "name of the new arrays")
 	chunks = flag.String("chunks", "", "chunk shape of the anomaly; -1 is a whole axis. If it is empty, the files must have equal chunks, which divide their lengths along axis 0, and the anomaly has these chunks")
-	memory = flag.Int64("max-memory", 64<<20, "bytes of items that a bundle holds for one step with -chunks")
+	memory = flag.Int64("max-memory", 64<<20, "bytes of items that a bundle holds to rechunk the files, with -chunks")
 )
 
 func init() { beam.RegisterFunction(subtract) }
 
 func main() { cli.Main(run) }
 
-// subtract returns the difference of x and the mean over its axis 0, which b is.
+// subtract returns the difference of x and the mean over its axis 0, with the dtype of the mean.
 func subtract(ctx context.Context, _ b2beam.Key, x, mean b2beam.Tile) (b2beam.Tile, error) {
-	items, err := b2beam.Items[float64](ctx, x)
+	items, err := floats(ctx, x)
 	if err != nil {
 		return b2beam.Tile{}, err
 	}
-	m, err := b2beam.Items[float64](ctx, mean)
+	m, err := floats(ctx, mean)
 	if err != nil {
 		return b2beam.Tile{}, err
 	}
-	out := make([]float32, len(items))
-	for i, v := range items {
-		out[i] = float32(v - m[i%len(m)])
+	for i := range items {
+		items[i] -= m[i%len(m)]
 	}
-	return b2beam.WithItems(ctx, x, out)
+	diff, err := b2beam.WithItems(ctx, x, items)
+	if err != nil {
+		return b2beam.Tile{}, err
+	}
+	return convert(ctx, diff, mean.DType)
+}
+
+// floats returns the items of a tile as float64.
+func floats(ctx context.Context, t b2beam.Tile) ([]float64, error) {
+	t, err := convert(ctx, t, "<f8")
+	if err != nil {
+		return nil, err
+	}
+	return b2beam.Items[float64](ctx, t)
+}
+
+// convert returns a tile with another dtype.
+func convert(ctx context.Context, t b2beam.Tile, dtype string) (b2beam.Tile, error) {
+	a, err := t.Array(ctx)
+	if err != nil {
+		return t, err
+	}
+	v, err := ndarray.AsType(a, dtype)
+	if err != nil {
+		return t, err
+	}
+	return t.With(ctx, v)
 }
 
 func run(ctx context.Context) error {
@@ -75,15 +100,15 @@ func run(ctx context.Context) error {
 	}
 	return cli.Run(ctx, func(s beam.Scope) error {
 		tiles := b2beam.Read(s, days, nil)
-		mean := b2beam.Reduce(s, ndarray.OpMean, tiles, &ndarray.ReduceOptions{Axes: []int{0}, KeepDims: true, SkipNaN: true})
-		b2beam.Write(s, b2beam.Join(*out, "mean"), mean, &ndarray.CreateOptions{Chunks: append([]int64{1}, of[1:]...)})
-
-		diff := b2beam.Zip(s, subtract, tiles, mean, &b2beam.ZipOptions{Broadcast: []int{0}})
 		if shape == nil {
 			shape = of
-		} else {
-			diff = b2beam.Rechunk(s, diff, b2beam.RechunkOptions{Chunks: shape, MaxMemory: *memory})
+		} else { // before Reduce and Zip, which need tiles that form a grid
+			tiles = b2beam.Rechunk(s, tiles, b2beam.RechunkOptions{Chunks: shape, MaxMemory: *memory})
 		}
+		mean := b2beam.Reduce(s, ndarray.OpMean, tiles, &ndarray.ReduceOptions{Axes: []int{0}, KeepDims: true, SkipNaN: true})
+		b2beam.Write(s, b2beam.Join(*out, "mean"), mean, &ndarray.CreateOptions{Chunks: append([]int64{1}, shape[1:]...)})
+
+		diff := b2beam.Zip(s, subtract, tiles, mean, &b2beam.ZipOptions{Broadcast: []int{0}})
 		b2beam.Write(s, b2beam.Join(*out, "anomaly"), diff, &ndarray.CreateOptions{Chunks: shape})
 		return nil
 	})

@@ -62,6 +62,40 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestFiles joins files of integers that have other chunks.
+func TestFiles(t *testing.T) {
+	ctx := context.Background()
+	dir := t.TempDir()
+	items := []int64{1 << 40, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}
+	for name, chunks := range map[string][]int64{"1.b2nd": {2, 2}, "2.b2nd": {4, 1}} {
+		a, err := ndarray.Create(ctx, filepath.Join(dir, name), []int64{4, 3}, items, &ndarray.CreateOptions{Chunks: chunks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+	}
+	*out, *in, *chunks = t.TempDir(), filepath.Join(dir, "*.b2nd"), "-1,2"
+	if err := run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	mean, err := ndarray.Read[float64](ctx, open(t, filepath.Join(*out, "mean", "data.b2nd")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := ndarray.Read[float64](ctx, open(t, filepath.Join(*out, "anomaly", "data.b2nd")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, x := range got {
+		if want := float64(items[i%len(items)]) - mean[i%3]; x != want {
+			t.Errorf("item %d is %v, want %v", i, x, want)
+		}
+	}
+	if want := (float64(items[0]) + 4 + 7 + 10) / 4; mean[0] != want {
+		t.Errorf("the mean is %v, want %v", mean[0], want)
+	}
+}
+
 // TestURL reads one file, and the directory of a sparse array, from a server.
 func TestURL(t *testing.T) {
 	ctx := context.Background()
