@@ -14,6 +14,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/sdf"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/io/rtrackers/offsetrange"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
@@ -29,8 +30,10 @@ type FilesOptions struct {
 	// ReadOptions choose the tiles. If Tile and MaxTile are zero, MaxTile is 16 MiB: the files are read in long runs.
 	ReadOptions
 	// Chunks is the shape of the chunks that make up a tile, -1 for a whole axis. It should be that of the options of
-	// Write. nil selects the shape that Write selects.
+	// Write. nil selects the shape that Write selects with this Codec and Level, and default options otherwise.
 	Chunks []int64
+	Codec  codec.ID
+	Level  int
 	// Raw describes files without a header. Without it, files are .npy files.
 	Raw *Raw
 }
@@ -82,7 +85,7 @@ func (fn *importFn) grid(ctx context.Context) (grid, error) {
 	h := fn.file.header
 	g, err := newGrid(h.Shape, fn.Options.Chunks)
 	if fn.Options.Chunks == nil {
-		g.tile, err = automaticChunks(ctx, h)
+		g.tile, err = automaticChunks(ctx, h, &ndarray.CreateOptions{Codec: fn.Options.Codec, Level: fn.Options.Level})
 	}
 	if err != nil {
 		return g, err
@@ -90,20 +93,13 @@ func (fn *importFn) grid(ctx context.Context) (grid, error) {
 	return fn.Options.grid(g.shape, g.tile, h.DType.Size, h.Fortran)
 }
 
-// automaticChunks returns the shape of the chunks of an array with the default options.
-func automaticChunks(ctx context.Context, h npy.Header) ([]int64, error) {
-	one, err := ndarray.Zeros(ctx, "", nil, h.DType.String(), nil)
+// automaticChunks returns the shape of the chunks of an array with the given options.
+func automaticChunks(ctx context.Context, h npy.Header, o *ndarray.CreateOptions) ([]int64, error) {
+	a, err := ndarray.Zeros(ctx, "", h.Shape, h.DType.String(), o)
 	if err != nil {
 		return nil, err
 	}
-	v, err := ndarray.BroadcastTo(one, h.Shape...)
-	if err != nil {
-		return nil, err
-	}
-	for b := range ndarray.ByChunk(v).All() {
-		return b.Shape, nil
-	}
-	return slices.Repeat([]int64{1}, len(h.Shape)), nil // no items
+	return a.Chunks(), nil
 }
 
 // CreateInitialRestriction returns all tiles of a file.

@@ -42,7 +42,7 @@ func run(ctx context.Context) error {
 	if o.Codec, err = codec.Parse(*codecName); err != nil {
 		return err
 	}
-	from := &b2beam.FilesOptions{Chunks: shape}
+	from := &b2beam.FilesOptions{Chunks: shape, Codec: o.Codec, Level: o.Level}
 	if *rawShape != "" {
 		from.Raw = &b2beam.Raw{Offset: *rawOffset, DType: *rawDType}
 		if from.Raw.Shape, err = cli.Ints(*rawShape); err != nil {

@@ -47,6 +47,25 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestZFP converts a file with automatic chunks of a codec that has others than Zstd.
+func TestZFP(t *testing.T) {
+	ctx := t.Context()
+	a, err := ndarray.Zeros(ctx, "", []int64{3000, 2000}, "<f4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file bytes.Buffer
+	*out = t.TempDir()
+	*in, *codecName = filepath.Join(*out, "z.npy"), "zfp_acc"
+	defer func() { *in, *codecName = "", "zstd" }()
+	if err := errors.Join(npy.Write(ctx, &file, a), os.WriteFile(*in, file.Bytes(), 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	if err := run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestAboveLink reads and writes in a folder whose name has ".." after a symbolic link, which leads above its target.
 func TestAboveLink(t *testing.T) {
 	if runtime.GOOS == "windows" {
