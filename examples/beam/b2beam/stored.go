@@ -34,7 +34,9 @@ func init() {
 //
 // A tile has at most o.MaxMemory bytes, and a bundle holds one tile at a time, its compressed form, and the chunks that
 // it decodes. RechunkStored opens each file for its shape, where the pipeline is built, and plans for each combination
-// of shape, item size and chunks. create are the options of the new arrays, with nil Chunks. See Write.
+// of shape, item size and chunks. create are the options of the new arrays, with nil Chunks. See Write. Unlike
+// ndarray.Copy, RechunkStored takes no attributes, metalayers or parameters of compression from the files: the new
+// arrays have those of create.
 //
 // The error wraps ndarray.ErrTooLarge if a chunk exceeds the memory, ndarray.ErrParam if the name of a folder is not
 // UTF-8, or is an error of opening a file.
