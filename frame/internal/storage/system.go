@@ -446,7 +446,7 @@ func SyncOpened[F File](dir F, err error) error {
 // syncNames syncs an opened directory. Some systems cannot do so.
 func syncNames(dir File) error {
 	err := dir.Sync()
-	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) {
+	if errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrInvalid) || errors.Is(err, syscall.EINVAL) {
 		return nil
 	}
 	return err
