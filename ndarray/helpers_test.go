@@ -150,6 +150,22 @@ func (f funcFilter) use(o *CreateOptions) {
 	o.Filters, o.UserFilters = []chunk.Filter{201}, []chunk.UserFilter{f}
 }
 
+// keyFilter is a user filter that inverts the bits of each byte that are set in a key of the block.
+type keyFilter func(b chunk.BlockInfo) byte
+
+func (keyFilter) Code() uint8 { return 200 }
+
+func (key keyFilter) Forward(dst, src []byte, b chunk.BlockInfo) error {
+	for i, c := range src {
+		dst[i] = c ^ key(b)
+	}
+	return nil
+}
+
+func (key keyFilter) Backward(dst, src []byte, b chunk.BlockInfo) error {
+	return key.Forward(dst, src, b)
+}
+
 // naiveSelect applies a selection to a shape item by item. It returns the shape of the result and, for each of its
 // items, the position in the array in C order. It follows NumPy's documentation and is slow.
 func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err error) {

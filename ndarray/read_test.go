@@ -451,3 +451,24 @@ func TestLengthMessages(t *testing.T) {
 	defer r.Close()
 	wantMessage(t, Write(ctx, r, []int32{1}), ErrShape, "buffer has 1 items, "+whole)
 }
+
+// TestUserFilterZeros writes items that a user filter turns into zeros, and zeros.
+func TestUserFilterZeros(t *testing.T) {
+	ctx := context.Background()
+	for _, filters := range [][]chunk.Filter{{200}, {chunk.Shuffle, 200}} {
+		a, err := CreateBytes(ctx, "", []int64{100, 100}, "<u4", bytes.Repeat([]byte{0xaa}, 40000), &CreateOptions{
+			Chunks: []int64{50, 50}, Blocks: []int64{10, 25}, Filters: filters,
+			UserFilters: []chunk.UserFilter{keyFilter(func(chunk.BlockInfo) byte { return 0xaa })},
+		})
+		must(t, err)
+		got := make([]byte, 40000)
+		for _, c := range []byte{0xaa, 0, 0xaa} {
+			top := bytes.Repeat([]byte{c}, 24000)
+			must(t, a.WriteBytes(ctx, top, Span(0, 60)))
+			want := append(top, bytes.Repeat([]byte{0xaa}, 16000)...)
+			if err := a.ReadBytes(ctx, got); err != nil || !bytes.Equal(got, want) {
+				t.Errorf("%v, items of bytes %#x: %v, or other items", filters, c, err)
+			}
+		}
+	}
+}

@@ -16,7 +16,7 @@ type Blocks struct {
 	// Shuffled is the set function of EncodeShuffled for block k.
 	Shuffled func(k int, s Shuffled) bool
 	// Plain returns block k before encoding, and may reuse its memory. It is called for a block that Shuffled has not
-	// written, and if the chunk must be stored.
+	// written, and again for blocks of a chunk that must be stored, or that a user filter has turned into zeros.
 	Plain func(k int) ([]byte, error)
 
 	content []byte // content of the chunk if it is in memory; the functions are then nil
@@ -43,7 +43,7 @@ type builder struct {
 	dst       []byte
 	start     int  // offset of the chunk in dst
 	starts    int  // offset of the block positions in dst
-	zeros     bool // all blocks so far are zeros
+	zeros     bool // all streams so far are zeros
 	postponed int  // number of leading blocks that are not copied yet
 
 	// Memory for encodeParallel.
@@ -106,6 +106,11 @@ func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	}
 	if err := b.copyPostponed(); err != nil {
 		return b.dst, Header{}, err
+	}
+	if b.zeros && b.workers[0].stepsOf(b.l).user {
+		if b.zeros, err = b.plainZeros(); err != nil {
+			return b.dst, Header{}, err
+		}
 	}
 	h := b.end()
 	return b.dst, h, nil
@@ -216,6 +221,23 @@ func (b *builder) copyPostponed() error {
 		}
 		return nil
 	})
+}
+
+// plainZeros reports whether all blocks are zeros before encoding. The filters of the format turn only zeros, or data
+// that decodes to zeros, into streams of zeros. A user filter may turn other data into them, and decoding a special
+// chunk does not call its Backward.
+func (b *builder) plainZeros() (bool, error) {
+	w := b.workers[0]
+	for k := range b.l.nblocks {
+		src, err := b.from.plain(b.l, k)
+		if err == nil {
+			src, err = w.prefilter(src, w.layoutBlock(b.l, k, nil))
+		}
+		if err != nil || src[0] != 0 || !isRun(src) {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // end completes the chunk after its last block and returns its header.

@@ -14,8 +14,8 @@ type steps struct {
 	// planes is the number of byte planes if blocks can be read or written by plane: if Shuffle is the only filter to
 	// undo, or the first filter to apply. Otherwise it is 0.
 	planes int
-	// foreign is set if encoding calls functions of the program.
-	foreign bool
+	// user is set if encoding calls user filters, and foreign if it calls any functions of the program.
+	user, foreign bool
 }
 
 type step struct {
@@ -83,7 +83,7 @@ func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 			def = &unknownFilter
 		}
 		if o.Plugins.filters.def(f.Code()) != nil {
-			s.foreign = true
+			s.user, s.foreign = true, true
 		}
 		if f.kind() != NoFilter {
 			s.addFilter(f, def, typeSize)

@@ -41,6 +41,20 @@ func (f *addFilter) Backward(dst, src []byte, b BlockInfo) error {
 	return nil
 }
 
+// xorFilter inverts the bits of each byte that are set in it.
+type xorFilter byte
+
+func (xorFilter) Code() uint8 { return 170 }
+
+func (x xorFilter) Forward(dst, src []byte, _ BlockInfo) error {
+	for i, c := range src {
+		dst[i] = c ^ byte(x)
+	}
+	return nil
+}
+
+func (x xorFilter) Backward(dst, src []byte, b BlockInfo) error { return x.Forward(dst, src, b) }
+
 // failFilter fails.
 type failFilter struct{ err error }
 
@@ -122,6 +136,42 @@ func TestUserFilters(t *testing.T) {
 	pool.Put(w)
 	if w := pool.Get(); w.Chunk != -1 {
 		t.Errorf("a worker from the pool has chunk %d", w.Chunk)
+	}
+}
+
+// TestUserFilterZeros encodes data that a user filter turns into zeros, which Backward must see, and zeros.
+func TestUserFilterZeros(t *testing.T) {
+	invert := func(dst, src []byte, b BlockInfo) error { return xorFilter(0xff).Forward(dst, src, b) }
+	for _, c := range []struct {
+		key, src byte
+		pre      bool // with a Prefilter, too, which inverts
+		special  Special
+	}{
+		{0xaa, 0xaa, false, Regular}, {0xaa, 0, false, Regular}, {0, 0, false, Zeros}, {0, 0xaa, false, Regular},
+		{0xff, 0, true, Regular}, {0, 0xff, true, Zeros}, {0, 0, true, Regular}, {0xff, 0xff, true, Regular},
+	} {
+		for _, filters := range [][]Filter{{170}, {Shuffle, 170}, {170, Shuffle}, {170, Delta}, {Delta, 170}} {
+			for _, n := range []int{100, 5000} {
+				for _, concurrency := range []int{1, 3} {
+					o := &Options{Plugins: plugins(xorFilter(c.key)), Concurrency: concurrency}
+					if c.pre {
+						o.Prefilter, o.Postfilter = invert, invert
+					}
+					src := bytes.Repeat([]byte{c.src}, n)
+					b, err := Encode(nil, src, Params{TypeSize: 4, BlockSize: 1000, Codec: codec.LZ4, Filters: filters}, o)
+					if err != nil {
+						t.Fatal(err)
+					}
+					h, err := ParseHeader(b, int64(len(b)))
+					if err != nil || h.Special() != c.special {
+						t.Errorf("%+v, %v, %d bytes: %v, special value %v", c, filters, n, err, h.Special())
+					}
+					if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, src) {
+						t.Errorf("%+v, %v, %d bytes: %v, or other data", c, filters, n, err)
+					}
+				}
+			}
+		}
 	}
 }
 
