@@ -38,6 +38,13 @@ const (
 //	TypeSize int     // item size in bytes: that of the frame, or 1 to 255 if only the chunk header is known
 //	Shape    []int32 // shape of a block in items, nil if the chunk is not part of an array
 //	Param    uint8   // parameter of the filter; 0 for Prefilter and Postfilter of a frame
+//
+// Chunk is the position of the chunk in the frame at the time of the call. In encoding, that is the position where the
+// chunk is appended, inserted or updated. All methods of frames and arrays pass it; it is -1 for a [Coder], and for
+// chunks that Salvage finds without an index. The frame does not store the number. If a chunk is inserted, deleted or
+// moved, or an array changes its grid, later calls pass other numbers for chunks that are not encoded again. A copy of
+// stored chunks may renumber them, too, and Verify decodes a chunk that the index references several times only once.
+// So a filter may depend on Chunk only if the chunks of the frame never move.
 type BlockInfo = coder.BlockInfo
 
 // UserFilter is a filter that a program implements. [Coder] and the options of frames and arrays accept user filters.

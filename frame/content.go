@@ -211,7 +211,7 @@ func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err
 	if err != nil {
 		return dst, err
 	}
-	out, err := f.pool.Decode(dst, raw)
+	out, err := f.pool.DecodeNumber(dst, raw, int64(i))
 	if err != nil {
 		return dst, f.chunkError(s, i, err)
 	}

@@ -532,11 +532,11 @@ func (d *distinctChunks) appendTuned(ctx context.Context, b *Batch, i int, buf [
 	if err != nil {
 		return buf, err
 	}
-	plain, err := d.f.pool.Decode(nil, buf)
+	plain, err := d.f.pool.DecodeNumber(nil, buf, int64(i))
 	if err != nil {
 		return buf, d.f.chunkError(d.s, i, err)
 	}
-	c, err := b.encode(ctx, plain)
+	c, err := b.encode(ctx, plain, b.next.index.n)
 	if err == nil {
 		err = b.check(b.next.index.n, b.next.index.n)
 	}

@@ -36,7 +36,7 @@ func (b *Batch) insertEncoded(ctx context.Context, i int, p []byte) error {
 	if err := b.check(i, b.next.index.n); err != nil {
 		return err
 	}
-	c, err := b.encode(ctx, p)
+	c, err := b.encode(ctx, p, i)
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 		if err := b.check(i, b.next.index.n-1); err != nil {
 			return err
 		}
-		c, err := b.encode(ctx, p)
+		c, err := b.encode(ctx, p, i)
 		if err != nil {
 			return err
 		}
@@ -57,13 +57,13 @@ func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 	})
 }
 
-// encode returns p encoded as a chunk.
-func (b *Batch) encode(ctx context.Context, p []byte) ([]byte, error) {
+// encode returns p encoded as chunk i.
+func (b *Batch) encode(ctx context.Context, p []byte, i int) ([]byte, error) {
 	encode := b.encodeParams
 	if b.f.tuner != nil {
 		encode = b.encodeTuned
 	}
-	c, err := encode(p)
+	c, err := encode(p, i)
 	if err != nil {
 		return nil, b.f.wrap("chunk", -1, err)
 	}
@@ -71,8 +71,12 @@ func (b *Batch) encode(ctx context.Context, p []byte) ([]byte, error) {
 }
 
 // encodeParams is encode with the parameters of the frame.
-func (b *Batch) encodeParams(p []byte) ([]byte, error) {
-	return b.f.pool.Encode(nil, p, b.next.cparams())
+func (b *Batch) encodeParams(p []byte, i int) ([]byte, error) {
+	l, err := b.next.cparams().Layout(len(p))
+	if err != nil {
+		return nil, err
+	}
+	return b.f.pool.EncodeLayout(nil, p, l, int64(i))
 }
 
 // AppendBlocks compresses blocks and adds them as the last chunk. Each block has its own size of at least one byte. The
@@ -83,7 +87,7 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 		if b.done {
 			return b.errDone()
 		}
-		c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams())
+		c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams(), int64(b.next.index.n))
 		if err != nil {
 			return b.f.wrap("chunk", -1, err)
 		}
@@ -457,7 +461,7 @@ func (b *Batch) record(t *tuner) error {
 }
 
 // encodeTuned is encode with the parameters that the tuner chooses.
-func (b *Batch) encodeTuned(p []byte) ([]byte, error) {
+func (b *Batch) encodeTuned(p []byte, i int) ([]byte, error) {
 	t := b.f.tuner
 	blockSize := int(b.next.blockSize)
 	if blockSize == 0 {
@@ -471,7 +475,7 @@ func (b *Batch) encodeTuned(p []byte) ([]byte, error) {
 		return nil, err
 	}
 	if l.NumBlocks() == 0 {
-		return b.f.pool.EncodeLayout(nil, p, l)
+		return b.f.pool.EncodeLayout(nil, p, l, int64(i))
 	}
 	blockSize = l.BlockLen(0)
 	if t.Due(len(p)) {
@@ -485,7 +489,7 @@ func (b *Batch) encodeTuned(p []byte) ([]byte, error) {
 	if l, err = t.Layout(len(p), blockSize); err != nil {
 		return nil, err
 	}
-	c, err := b.f.pool.EncodeLayout(nil, p, l)
+	c, err := b.f.pool.EncodeLayout(nil, p, l, int64(i))
 	if err != nil {
 		return nil, err
 	}

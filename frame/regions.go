@@ -260,7 +260,7 @@ func (r *Regions) Write(ctx context.Context, i int, p []byte) error {
 		if want := b.next.chunkLen(i); int64(len(p)) != want {
 			return r.f.chunkError(b.next, i, fmt.Errorf("%d bytes, want %d: %w", len(p), want, ErrParam))
 		}
-		c, err := b.encode(ctx, p)
+		c, err := b.encode(ctx, p, i)
 		if err != nil {
 			return err
 		}

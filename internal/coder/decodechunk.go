@@ -7,7 +7,10 @@ import (
 )
 
 // Decode appends the content of the chunk at the start of src to dst. See chunk.Coder.Decode.
-func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
+func (p *Pool) Decode(dst, src []byte) ([]byte, error) { return p.DecodeNumber(dst, src, -1) }
+
+// DecodeNumber is Decode with the number of the chunk. See Worker.Chunk.
+func (p *Pool) DecodeNumber(dst, src []byte, number int64) ([]byte, error) {
 	h, err := ParseHeader(src, int64(len(src)))
 	if err != nil {
 		return dst, err
@@ -20,6 +23,7 @@ func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
 		return out, err
 	}
 	w := p.Get()
+	w.Chunk = number
 	out, err := p.decode(dst, src, w)
 	w.reader.reset() // retain no memory of the caller
 	p.Put(w)         // not after a panic: see putWorkers
@@ -59,7 +63,7 @@ const uncachedFill = 32 << 20
 // as long as there are two for each worker.
 func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 	n, pairs := r.h.nblocks, 0
-	workers := p.getDecoders(n, r)
+	workers := p.getDecoders(n, r, w.Chunk)
 	if w.PrefersPairs(r) {
 		pairs = n / (2 * len(workers)) * len(workers)
 	}
@@ -100,7 +104,7 @@ func (p *Pool) fill(dst []byte, h *Header, chunk []byte, at int) {
 
 // fillPieces is fill on up to n workers.
 func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, at, n int) {
-	workers, uncached := p.getWorkers(n), len(dst) >= uncachedFill
+	workers, uncached := p.getWorkers(n, -1), len(dst) >= uncachedFill
 	_ = each(workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
 		from := i * copySize
 		h.fill(dst[from:min(from+copySize, len(dst))], chunk, at+from, uncached)

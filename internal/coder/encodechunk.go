@@ -14,11 +14,12 @@ func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return p.EncodeLayout(dst, src, l)
+	return p.EncodeLayout(dst, src, l, -1)
 }
 
-// EncodeLayout is Encode with the layout of the chunk, which is for len(src) bytes.
-func (p *Pool) EncodeLayout(dst, src []byte, l *Layout) ([]byte, error) {
+// EncodeLayout is Encode with the layout of the chunk, which is for len(src) bytes, and its number or -1. See
+// Worker.Chunk.
+func (p *Pool) EncodeLayout(dst, src []byte, l *Layout, number int64) ([]byte, error) {
 	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
 		return dst, fmt.Errorf("chunk: %d bytes after %d: %w", len(src), len(dst), errs.ErrTooLarge)
 	}
@@ -26,7 +27,7 @@ func (p *Pool) EncodeLayout(dst, src []byte, l *Layout) ([]byte, error) {
 	if l.store {
 		n = 1 + len(src)/minShared
 	}
-	workers := p.getWorkers(n)
+	workers := p.getWorkers(n, number)
 	out, err := encode(dst, l, workers, src)
 	p.putWorkers(workers) // not after a panic: see putWorkers
 	return out, err

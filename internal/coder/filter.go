@@ -62,7 +62,7 @@ func (p *Pipeline) has(kind Filter) bool {
 	return false
 }
 
-// BlockInfo describes the block that a filter works on.
+// BlockInfo describes the block that a filter works on. See chunk.BlockInfo.
 type BlockInfo struct {
 	Chunk    int64   // number of the chunk in its frame; -1 = not known
 	Block    int     // number of the block in its chunk

@@ -47,7 +47,7 @@ func smallChunks(t testing.TB) map[string][]byte {
 	}
 	for _, id := range allCodecs {
 		p := Params{Codec: id, TypeSize: 4, Filters: pipelines["delta shuffle"]}
-		if out["variable "+id.String()], err = NewPool(nil).EncodeVL(nil, cut(floats(400), 1, 150), p); err != nil {
+		if out["variable "+id.String()], err = NewPool(nil).EncodeVL(nil, cut(floats(400), 1, 150), p, -1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -295,7 +295,7 @@ func TestLargeBlockWorkers(t *testing.T) {
 	clear(hole[4096:])
 	p.BlockSize = 8 << 20
 	small := mustEncode(t, src, p)
-	vl, err := NewPool(nil).EncodeVL(nil, [][]byte{src[:5], src[:large], src[:10], src[:20]}, p)
+	vl, err := NewPool(nil).EncodeVL(nil, [][]byte{src[:5], src[:large], src[:10], src[:20]}, p, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -319,7 +319,7 @@ func TestLargeBlockWorkers(t *testing.T) {
 		if err := w.Open(r, c.chunk); err != nil {
 			t.Fatal(c.name, err)
 		}
-		if n := len(pool.getDecoders(r.NumBlocks(), r)); n != c.want {
+		if n := len(pool.getDecoders(r.NumBlocks(), r, -1)); n != c.want {
 			t.Errorf("%s: %d workers for a chunk of %d bytes, want %d", c.name, n, len(c.chunk), c.want)
 		}
 	}

@@ -64,16 +64,18 @@ func (w *Worker) done() {
 	}
 }
 
-// getWorkers returns as many workers as n jobs need and the options allow, at least one. The slice is memory of the
-// first worker.
+// getWorkers returns as many workers as n jobs need and the options allow, at least one, for chunk number, which is -1
+// if it is not known. The slice is memory of the first worker.
 //
 // Several workers stay together. The first always serves the goroutine of the caller, so the other of two serves the
 // same helper goroutine, too. Otherwise the memory of both, which is in the cache of one CPU, would move to another CPU
 // with each call, because a sync.Pool returns first what was put first.
-func (p *Pool) getWorkers(n int) []*Worker {
+func (p *Pool) getWorkers(n int, number int64) []*Worker {
 	n = task.Workers(p.o.Concurrency, int64(n))
 	if n == 1 {
-		return p.Get().alone()
+		w := p.Get()
+		w.Chunk = number
+		return w.alone()
 	}
 	first, ok := p.teams.Get().(*Worker)
 	if !ok {
@@ -83,12 +85,16 @@ func (p *Pool) getWorkers(n int) []*Worker {
 	for len(first.workers) < n {
 		first.workers = append(first.workers, p.newWorker())
 	}
-	return first.workers[:n]
+	workers := first.workers[:n]
+	for _, w := range workers {
+		w.Chunk = number
+	}
+	return workers
 }
 
 // getDecoders is getWorkers for n blocks of a chunk. If the blocks are large, their memory stays within the limit
 // of the options, or there is one worker.
-func (p *Pool) getDecoders(n int, r *Reader) []*Worker {
+func (p *Pool) getDecoders(n int, r *Reader, number int64) []*Worker {
 	n = task.Workers(p.o.Concurrency, int64(n))
 	return p.getWorkers(WorkersFor(n, int64(r.largest), func(n int64) int64 {
 		if p.o.limit() < 0 {
@@ -96,7 +102,7 @@ func (p *Pool) getDecoders(n int, r *Reader) []*Worker {
 		}
 		limit, _ := p.o.allows(min(n, MemoryRatio*int64(r.h.CBytes)), FreeBytes, &r.h, r.src, r.base, r.mem)
 		return limit
-	}))
+	}), number)
 }
 
 // WorkersFor returns how many of n workers may hold blocks of size bytes at the same time: all if the blocks are small,

@@ -76,7 +76,7 @@ func (p *Pool) readRange(dst []byte, r *Reader, at int) error {
 		}
 	}
 	first, last := r.blockAt(at), r.blockAt(at+len(dst)-1)
-	workers := p.getDecoders(last-first+1, r)
+	workers := p.getDecoders(last-first+1, r, -1)
 	err := each(workers, last-first+1, func(w *Worker, k int) error { return w.readPart(dst, r, first+k, at) })
 	p.putWorkers(workers) // not after a panic: see putWorkers
 	return err
@@ -87,7 +87,7 @@ func (p *Pool) readStored(dst []byte, r *Reader, at int) error {
 	if len(dst) < minShared {
 		return r.readStored(dst, at)
 	}
-	workers := p.getWorkers(1 + len(dst)/minShared)
+	workers := p.getWorkers(1+len(dst)/minShared, -1)
 	err := each(workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
 		from := i * copySize
 		return r.readStored(dst[from:min(from+copySize, len(dst))], at+from)

@@ -366,7 +366,7 @@ func TestCellItemSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		variable, err := NewPool(o).EncodeVL(nil, blocks, p)
+		variable, err := NewPool(o).EncodeVL(nil, blocks, p, -1)
 		if err != nil {
 			t.Fatal(err)
 		}

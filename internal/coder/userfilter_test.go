@@ -91,7 +91,7 @@ func TestUserFilters(t *testing.T) {
 			t.Errorf("%v, encoding without the filter: %v", filters, err)
 		}
 		before := len(add.seen)
-		vl, err := NewPool(o).EncodeVL(nil, [][]byte{src[:100], src[100:1000], src[1000:]}, p)
+		vl, err := NewPool(o).EncodeVL(nil, [][]byte{src[:100], src[100:1000], src[1000:]}, p, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -303,7 +303,7 @@ func TestPrefilter(t *testing.T) {
 			}
 		}
 	}
-	vl, err := NewPool(&Options{Prefilter: invert}).EncodeVL(nil, [][]byte{{1, 2, 3}, {4, 5}}, Params{})
+	vl, err := NewPool(&Options{Prefilter: invert}).EncodeVL(nil, [][]byte{{1, 2, 3}, {4, 5}}, Params{}, -1)
 	if err != nil {
 		t.Fatal(err)
 	}

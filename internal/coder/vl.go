@@ -7,8 +7,9 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
-// EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Coder.EncodeBlocks.
-func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params) ([]byte, error) {
+// EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Coder.EncodeBlocks. number is the number of
+// the chunk or -1, see Worker.Chunk.
+func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params, number int64) ([]byte, error) {
 	l, err := c.layoutVL(blocks)
 	if err != nil {
 		return dst, err
@@ -17,7 +18,7 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params) ([]byte, error) {
 	for k := 1; k < len(blocks); k++ {
 		offs[k] = offs[k-1] + len(blocks[k-1])
 	}
-	workers := p.getWorkers(len(blocks))
+	workers := p.getWorkers(len(blocks), number)
 	out, err := encodeVL(dst, l, workers, blocks, offs)
 	p.putWorkers(workers) // not after a panic
 	return out, err
