@@ -24,6 +24,7 @@ type worker struct {
 
 func (f *Frame) getWorker() *worker {
 	if w, ok := f.workers.Get().(*worker); ok {
+		w.Chunk = -1
 		return w
 	}
 	return &worker{Worker: f.pool.Get()}

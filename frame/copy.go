@@ -237,6 +237,7 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 	if m, ok := s.src.(*storage.Mapped); ok {
 		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
+	w.Chunk = int64(i)
 	var r coder.Reader
 	c, err := f.openChunk(s, from, w, &r, i, s.index.after(i), 1, false)
 	if err != nil {

@@ -88,6 +88,7 @@ func TestBlockInfoChunk(t *testing.T) {
 				f.check(t, "ReadAt"+what, func() error { _, err := g.Content(ctx).ReadAt(p[:10], 5000*n); return err }, n)
 			}
 			f.check(t, "Content", func() error { _, err := io.Copy(io.Discard, g.Content(ctx)); return err }, 0, 1, 2, 3)
+			f.check(t, "Verify", func() error { return g.Verify(ctx, nil) }, 0, 1, 2, 3)
 		}
 	}
 }
@@ -121,4 +122,17 @@ func TestBlockInfoChunkOthers(t *testing.T) {
 		_, err := frame.Copy(ctx, "", g, &frame.CreateOptions{Goal: chunk.Fastest})
 		return err
 	}, 0, 1)
+}
+
+// TestVerifyChunkNumber reads another chunk before Verify, on the same worker.
+func TestVerifyChunkNumber(t *testing.T) {
+	ctx := t.Context()
+	f := newNumberFilter()
+	g, err := frame.Create(ctx, "", f.options(true, 1))
+	must(t, err)
+	for range 3 {
+		must(t, g.Append(ctx, digits(5000)))
+	}
+	f.check(t, "ReadAt", func() error { _, err := g.Content(ctx).ReadAt(make([]byte, 10), 10000); return err }, 2)
+	f.check(t, "Verify", func() error { return g.Verify(ctx, nil) }, 0, 1, 2)
 }
