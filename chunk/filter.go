@@ -48,7 +48,8 @@ const (
 type BlockInfo = coder.BlockInfo
 
 // UserFilter is a filter that a program implements. [Coder] and the options of frames and arrays accept user filters.
-// Code returns the number of the filter: 160 to 255, or a number from 32 up that the format reserves for plug-ins.
+// Code returns the number of the filter: 160 to 255, or a number from 32 up that the format reserves for plug-ins. The
+// rules for a built-in filter do not apply to a user filter that has its number.
 // Implementations must be safe for concurrent use.
 //
 // Forward writes to dst the bytes that are stored for the block src. Backward restores src. dst and src have the same

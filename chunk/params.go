@@ -30,7 +30,8 @@ type Params struct {
 }
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
-// DefaultLevel, and Dict only for codecs with dictionaries. The error wraps ErrParam or errors.ErrUnsupported.
+// DefaultLevel, and Dict only for codecs with dictionaries. It does not know user codecs and user filters: if they have
+// the numbers of built-in ones, it applies the rules of those. The error wraps ErrParam or errors.ErrUnsupported.
 func (p Params) Normalize() (Params, error) {
 	n, err := coder.Params(p).Normalize()
 	return Params(n), err
@@ -39,7 +40,8 @@ func (p Params) Normalize() (Params, error) {
 // BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes. It starts from p.BlockSize
 // if that is set, and otherwise from a size that grows with the level and suits the codec. The result is at most
 // nbytes, and a multiple of the item size, except for items of more than 255 bytes that are larger than it. It is 1 if
-// nbytes is less than one item. The error wraps ErrParam.
+// nbytes is less than one item. Like Normalize, it does not know user codecs and user filters. The error wraps
+// ErrParam.
 func (p Params) BlockSizeFor(nbytes int) (int, error) { return coder.Params(p).BlockSizeFor(nbytes) }
 
 // Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.

@@ -312,7 +312,7 @@ func (s *snapshot) likelyBlock(i int) int {
 	if n <= 0 || s.blockSize > 0 {
 		return int(min(max(n, 0), int64(s.blockSize)))
 	}
-	size, err := s.cparams().BlockSizeFor(int(n))
+	size, err := s.f.plugins.BlockSizeFor(s.cparams(), int(n))
 	if err != nil {
 		return 0
 	}

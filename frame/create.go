@@ -419,7 +419,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	s := &snapshot{inherited: inherited{f: f, header: header{
 		version: versionFixed, sparse: f.opts.Sparse, chunkSize: -1, threads: [2]int16{1, 1},
 	}}}
-	if err := s.setCParams(f.opts.Params); err != nil {
+	if err := s.setCParams(f.opts.Params, f.plugins); err != nil {
 		return nil, f.wrap("header", -1, err)
 	}
 	f.tuner = newTuner(f.opts.Goal, int(s.typeSize))

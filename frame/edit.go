@@ -72,7 +72,7 @@ func (b *Batch) encode(ctx context.Context, p []byte, i int) ([]byte, error) {
 
 // encodeParams is encode with the parameters of the frame.
 func (b *Batch) encodeParams(p []byte, i int) ([]byte, error) {
-	l, err := b.next.cparams().Layout(len(p))
+	l, err := b.f.plugins.Layout(b.next.cparams(), len(p))
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +358,7 @@ func (b *Batch) fillSpecial(n int64, special chunk.Special) error {
 	if count > chunk.MaxBytes/8 {
 		return b.f.wrap("index", -1, fmt.Errorf("%d chunks: %w", count, ErrTooLarge))
 	}
-	size, err := s.cparams().BlockSizeFor(int(s.chunkSize))
+	size, err := b.f.plugins.BlockSizeFor(s.cparams(), int(s.chunkSize))
 	if err != nil {
 		return b.f.wrap("header", offBlockSize, err)
 	}
@@ -457,7 +457,7 @@ func (b *Batch) record(t *tuner) error {
 	}
 	p := t.first
 	p.BlockSize = int(b.next.blockSize)
-	return b.next.setCParams(chunk.Params(p))
+	return b.next.setCParams(chunk.Params(p), coder.Plugins{})
 }
 
 // encodeTuned is encode with the parameters that the tuner chooses.

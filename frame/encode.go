@@ -72,7 +72,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	if b.err != nil {
 		return b.err
 	}
-	l, err := b.next.cparams().Layout(size)
+	l, err := b.f.plugins.Layout(b.next.cparams(), size)
 	if err != nil {
 		return b.f.wrap("chunk", -1, err)
 	}

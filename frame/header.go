@@ -211,13 +211,13 @@ func (h *header) cparams() coder.Params {
 }
 
 // setCParams records the parameters for new chunks.
-func (h *header) setCParams(p chunk.Params) error {
-	p, err := p.Normalize()
+func (h *header) setCParams(with chunk.Params, plugins coder.Plugins) error {
+	p, err := plugins.Normalize(coder.Params(with))
 	if err != nil {
 		return err
 	}
 	h.typeSize, h.blockSize = int32(p.TypeSize), int32(p.BlockSize)
-	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, coder.Params(p).Pipeline()
+	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, plugins.Pipeline(p)
 	h.level = uint8(max(p.Level, 0))
 	switch p.Split {
 	case chunk.SplitAuto:

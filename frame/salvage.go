@@ -354,7 +354,7 @@ func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
 
 // sensible returns an error if no library writes these parameters for new chunks. It accepts filters that this package
 // only reads: older libraries, and libraries that check less, write them.
-func (h *header) sensible() error {
+func (h *header) sensible(plugins coder.Plugins) error {
 	p := h.cparams()
 	p.Filters = slices.Clone(p.Filters)
 	for i, f := range p.Filters {
@@ -362,16 +362,16 @@ func (h *header) sensible() error {
 			p.Filters[i] = chunk.NoFilter
 		}
 	}
-	_, err := p.Normalize()
+	_, err := plugins.Normalize(p)
 	return err
 }
 
 // checkParams replaces parameters for new chunks that no library writes by the defaults.
 func (f *Frame) checkParams(s *snapshot, report func(error)) {
-	if err := s.sensible(); err != nil {
+	if err := s.sensible(f.plugins); err != nil {
 		report(f.wrap("header", offFilters, fmt.Errorf("parameters for new chunks, defaults take their place: %w", err)))
-		if s.setCParams(chunk.Params{TypeSize: int(s.typeSize)}) != nil {
-			s.setCParams(chunk.Params{TypeSize: 1})
+		if s.setCParams(chunk.Params{TypeSize: int(s.typeSize)}, f.plugins) != nil {
+			s.setCParams(chunk.Params{TypeSize: 1}, f.plugins)
 		}
 	}
 }

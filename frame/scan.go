@@ -295,7 +295,7 @@ func (sv *salvager) measure(list []entry, candidates []candidate) error {
 			full = max(full, sizes[e])
 			if h := headers[e]; h != nil && s.typeSize == 0 {
 				s.vlBlocks = h.VLBlocks()
-				if err := s.setCParams(chunk.Params{TypeSize: h.TypeSize}); err != nil {
+				if err := s.setCParams(chunk.Params{TypeSize: h.TypeSize}, coder.Plugins{}); err != nil {
 					return err
 				}
 			}

@@ -96,7 +96,7 @@ func (l *layout) full(ctx context.Context, name string, item []byte) (*Array, er
 		if s, ok := specialOf(item); ok {
 			return b.Engine().FillSpecial(l.geo.Chunks*l.geo.ChunkBytes, s)
 		}
-		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, l.opts.Params)
+		c, err := chunk.EncodeSpecial(nil, chunk.Value, int(l.geo.ChunkBytes), item, chunk.Params{TypeSize: l.opts.Params.TypeSize, BlockSize: l.opts.Params.BlockSize})
 		for i := int64(0); err == nil && i < l.geo.Chunks; i++ {
 			if err = ctx.Err(); err == nil {
 				err = b.AppendRaw(ctx, c)
@@ -215,7 +215,7 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 		// Without parameters, python-blosc2 shuffles the four bytes of characters, not the bytes of items.
 		p.Filters = []chunk.Filter{0, 0, 0, 0, 0, chunk.Shuffle.With(4)}
 	}
-	hint, err := blockHint(*p, o.Goal)
+	hint, err := blockHint(&l.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -236,17 +236,22 @@ func newLayout(ctx context.Context, name string, shape []int64, dtype string, o 
 
 // blockHint returns the preferred size of a block in bytes if the codec or a filter depends on the shape of a block, or
 // if the goal has larger blocks, and otherwise 0.
-func blockHint(p chunk.Params, g Goal) (int64, error) {
+func blockHint(o *frame.CreateOptions) (int64, error) {
 	const most = 8 << 20
-	if g == Balanced && p.TypeSize == 1 {
-		n, err := g.BlockSize(p.TypeSize, most)
+	p := o.Params
+	if o.Goal == Balanced && p.TypeSize == 1 {
+		n, err := o.Goal.BlockSize(p.TypeSize, most)
 		return int64(n), err
 	}
 	if !p.Shaped() {
 		return 0, nil
 	}
 	p.BlockSize = 0
-	n, err := p.BlockSizeFor(most)
+	plugins, err := coder.NewPlugins(o.Codecs, o.UserFilters)
+	if err != nil {
+		return 0, err
+	}
+	n, err := plugins.BlockSizeFor(coder.Params(p), most)
 	return int64(n), err
 }
 

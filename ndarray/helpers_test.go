@@ -166,6 +166,11 @@ func (key keyFilter) Backward(dst, src []byte, b chunk.BlockInfo) error {
 	return key.Forward(dst, src, b)
 }
 
+// renumbered is a keyFilter with the number of NDMean.
+type renumbered struct{ keyFilter }
+
+func (renumbered) Code() uint8 { return chunk.NDMean.Code() }
+
 // naiveSelect applies a selection to a shape item by item. It returns the shape of the result and, for each of its
 // items, the position in the array in C order. It follows NumPy's documentation and is slow.
 func naiveSelect(shape []int64, sel []Index) (result, positions []int64, err error) {

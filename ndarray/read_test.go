@@ -472,3 +472,24 @@ func TestUserFilterZeros(t *testing.T) {
 		}
 	}
 }
+
+// TestReplacedFilter creates arrays with a user filter that has the number of NDMean, with a parameter and items that
+// NDMean does not accept.
+func TestReplacedFilter(t *testing.T) {
+	ctx := context.Background()
+	key := renumbered{keyFilter(func(chunk.BlockInfo) byte { return 0x55 })}
+	o := &CreateOptions{Filters: []chunk.Filter{chunk.NDMean}, UserFilters: []chunk.UserFilter{key}}
+	items := bytes.Repeat([]byte("some text "), 1000)
+	a, err := CreateBytes(ctx, "", []int64{100, 100}, "|u1", items, o)
+	must(t, err)
+	must(t, a.Resize(ctx, 120, 100))
+	got := make([]byte, 12000)
+	if err := a.ReadBytes(ctx, got); err != nil || !bytes.Equal(got[:10000], items) {
+		t.Errorf("%v, or other items", err)
+	}
+	full, err := Full(ctx, "", []int64{100, 100}, uint8(7), o)
+	must(t, err)
+	if err := full.ReadBytes(ctx, got[:10000]); err != nil || !bytes.Equal(got[:10000], bytes.Repeat([]byte{7}, 10000)) {
+		t.Errorf("%v, or other items than 7", err)
+	}
+}

@@ -15,7 +15,7 @@ import (
 // forUsers lists exported names that the packages and examples do not use, but users need, and names that will become
 // internal.
 var forUsers = []string{
-	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.NDMean", "chunk.UserFilter",
+	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.NDMean", "chunk.Params.BlockSizeFor", "chunk.UserFilter",
 	"frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.ReadRaw",
 	"frame/remote.Dir.ChunkOffset", "frame/remote.Dir.Gap", "frame/remote.OpenDirGetter", "frame/remote.OpenGetter",
 	"frame/store.OpenReaderAt", "frame/store.ReadReference", "frame/store.Store.Layout", "frame/store.Store.Objects",

@@ -2,32 +2,35 @@ package coder
 
 // splits reports whether C-Blosc2 splits blocks into streams (split_block). p is normal. typeSize is the capped item
 // size or, for automatic block sizes, the real one.
-func (p *Params) splits(typeSize, blockSize int) bool {
+func (p *normalParams) splits(typeSize, blockSize int) bool {
 	switch p.Split {
 	case SplitAlways:
 		return true
 	case SplitNever:
 		return false
 	}
-	if most := p.traits().SplitLevel; most == 0 || p.Level > most {
+	if most := p.traits.SplitLevel; most == 0 || p.Level > most {
 		return false
 	}
-	pl := p.Pipeline()
+	pl := p.pipeline()
 	const maxStreams = 16
 	return pl.has(Shuffle) && typeSize <= maxStreams && blockSize/typeSize >= minCompressible
 }
 
 // BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes (stune). See
 // chunk.Params.BlockSizeFor.
-func (p Params) BlockSizeFor(nbytes int) (int, error) {
-	p, err := p.normal()
+func (p Params) BlockSizeFor(nbytes int) (int, error) { return Plugins{}.BlockSizeFor(p, nbytes) }
+
+// BlockSizeFor is Params.BlockSizeFor with the codecs and filters of p.
+func (p Plugins) BlockSizeFor(with Params, nbytes int) (int, error) {
+	n, err := with.normal(p)
 	if err != nil {
 		return 0, err
 	}
-	return p.blockSize(nbytes), nil
+	return n.blockSize(nbytes), nil
 }
 
-func (p *Params) blockSize(nbytes int) int {
+func (p *normalParams) blockSize(nbytes int) int {
 	if nbytes < p.TypeSize {
 		return 1
 	}
@@ -45,7 +48,7 @@ func (p *Params) blockSize(nbytes int) int {
 	return size
 }
 
-func (p *Params) autoBlockSize(nbytes int) int {
+func (p *normalParams) autoBlockSize(nbytes int) int {
 	const l1 = 32 << 10
 	if p.Level > 0 && p.splits(p.TypeSize, nbytes) {
 		perByte := [10]int{0, 32 << 10, 32 << 10, 32 << 10, 64 << 10, 64 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10}
@@ -55,7 +58,7 @@ func (p *Params) autoBlockSize(nbytes int) int {
 	if nbytes < l1 {
 		return nbytes
 	}
-	size, highRatio := l1, p.traits().HighRatio
+	size, highRatio := l1, p.traits.HighRatio
 	if highRatio {
 		size *= 2
 	}

@@ -35,8 +35,25 @@ type Params struct {
 	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
 }
 
-// normal returns p with defaults filled in: the level is 0 to 9, and the item size at least 1.
-func (p Params) normal() (Params, error) {
+// normalParams are parameters with defaults filled in: the level is 0 to 9, and the item size at least 1.
+type normalParams struct {
+	Params
+	plugins Plugins
+	traits  codecs.Traits // of the codec
+}
+
+// normal returns p with defaults filled in. Codecs and filters of plugins take the place of built-in ones.
+func (p Params) normal(plugins Plugins) (normalParams, error) {
+	p, err := p.filled()
+	n := normalParams{p, plugins, plugins.traits(p.Codec)}
+	if err == nil {
+		err = n.checkFilters()
+	}
+	return n, err
+}
+
+// filled returns p with defaults filled in, except those for Filters. It checks all other fields.
+func (p Params) filled() (Params, error) {
 	if p.TypeSize == 0 {
 		p.TypeSize = 1
 	}
@@ -63,14 +80,14 @@ func (p Params) normal() (Params, error) {
 	case p.Split > SplitForward || p.Split == 3:
 		return p, paramError("split mode %d", p.Split)
 	}
-	return p, p.checkFilters()
+	return p, nil
 }
 
-// traits returns the properties of the codec that the layout of a chunk depends on.
-func (p *Params) traits() codecs.Traits {
-	c, err := codec.Set{}.ByID(p.Codec)
+// traits returns the properties of a codec that the layout of a chunk depends on. User codecs have none.
+func (p Plugins) traits(id codec.ID) codecs.Traits {
+	c, err := p.codecs.ByID(id)
 	if err != nil {
-		return codecs.Traits{} // a user codec
+		return codecs.Traits{} // not available
 	}
 	return codecs.Of(c)
 }
@@ -88,13 +105,12 @@ func (p *Params) trainDict(samples [][]byte, max int) []byte {
 	return t.TrainDict(samples, max)
 }
 
-// checkFilters rejects filters and parameters that C-Blosc2 rejects when writing.
-func (p *Params) checkFilters() error {
-	numbers := p.traits().Numbers
+// checkFilters rejects filters and parameters that C-Blosc2 rejects when writing. A user filter takes any parameter.
+func (p *normalParams) checkFilters() error {
 	for _, f := range p.Filters {
-		def := builtinFilter(f)
+		def := p.plugins.filter(f)
 		switch {
-		case numbers && def != nil && def.bytewise:
+		case p.traits.Numbers && def != nil && def.bytewise:
 			return paramError("codec %v reads the items as numbers, so it cannot follow filter %v; set no filters", p.Codec, f.kind())
 		case f >= badParam:
 			return paramError("filter %v: the parameter is out of range, want -128 to 255", f.kind())
@@ -114,14 +130,23 @@ func (p *Params) checkFilters() error {
 
 // Pipeline returns the six slots that p.Filters describes. A ByteDelta without parameter gets the item size, so that
 // the chunk can be read without its frame.
-func (p Params) Pipeline() Pipeline {
+func (p Params) Pipeline() Pipeline { return Plugins{}.Pipeline(p) }
+
+// Pipeline is Params.Pipeline with the codecs and filters of p.
+func (p Plugins) Pipeline(with Params) Pipeline {
+	n := normalParams{with, p, p.traits(with.Codec)}
+	return n.pipeline()
+}
+
+// pipeline is Pipeline. A user filter in place of ByteDelta keeps its parameter.
+func (p *normalParams) pipeline() Pipeline {
 	var pl Pipeline
-	if p.Filters == nil && !p.traits().Numbers {
+	if p.Filters == nil && !p.traits.Numbers {
 		pl[NumFilters-1] = Shuffle
 	}
 	copy(pl[:], p.Filters)
 	for i := range pl {
-		if f := &pl[i]; *f == ByteDelta && p.TypeSize <= MaxTypeSize {
+		if f := &pl[i]; *f == ByteDelta && p.TypeSize <= MaxTypeSize && p.plugins.filters.def(f.Code()) == nil {
 			*f = f.With(max(p.TypeSize, 1))
 		}
 	}
@@ -130,25 +155,28 @@ func (p Params) Pipeline() Pipeline {
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
 // codec.DefaultLevel, and Dict only for codecs with dictionaries. Errors are ErrParam or errors.ErrUnsupported.
-func (p Params) Normalize() (Params, error) {
-	n, err := p.normal()
+func (p Params) Normalize() (Params, error) { return Plugins{}.Normalize(p) }
+
+// Normalize is Params.Normalize with the codecs and filters of p.
+func (p Plugins) Normalize(with Params) (Params, error) {
+	n, err := with.normal(p)
 	if err != nil {
-		return p, err
+		return with, err
 	}
 	if n.Level == 0 {
 		n.Level = codec.NoCompression
 	}
 	if n.Filters == nil {
-		pl := n.Pipeline()
+		pl := n.pipeline()
 		n.Filters = pl[:]
 	}
-	n.Dict = n.Dict && n.traits().Dict // C-Blosc2 does not append to a frame that asks other codecs for dictionaries
-	return n, nil
+	n.Dict = n.Dict && n.traits.Dict // C-Blosc2 does not append to a frame that asks other codecs for dictionaries
+	return n.Params, nil
 }
 
 // Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.
 func (p Params) Shaped() bool {
-	if p.traits().Shaped {
+	if (Plugins{}).traits(p.Codec).Shaped {
 		return true
 	}
 	for _, f := range p.Filters {

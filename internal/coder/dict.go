@@ -16,7 +16,7 @@ func (l *Layout) NeedsDict() bool {
 		return false
 	}
 	// Codecs without dictionaries ignore Dict. C-Blosc2 returns an error.
-	return l.p.traits().Dict && l.h.NBytes/dictFraction >= codecs.MinDict
+	return l.p.traits.Dict && l.h.NBytes/dictFraction >= codecs.MinDict
 }
 
 // maxDict returns the size in bytes of the largest dictionary for a chunk.

@@ -10,7 +10,7 @@ import (
 
 // Encode appends a chunk with the content src to dst. See chunk.Coder.Encode.
 func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
-	l, err := c.Layout(len(src))
+	l, err := p.o.Plugins.Layout(c, len(src))
 	if err != nil {
 		return dst, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // Layout holds what encoding a chunk needs to know before its first block. It is immutable and safe for concurrent use.
 type Layout struct {
-	p         Params // normal
+	p         normalParams
 	h         Header // template: encoding sets CBytes and the flags that depend on the data
 	pipeline  Pipeline
 	typeSize  int // capped
@@ -23,23 +23,26 @@ type Layout struct {
 }
 
 // Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, errors.ErrUnsupported or ErrTooLarge.
-func (p Params) Layout(nbytes int) (*Layout, error) {
-	p, err := p.normal()
+func (p Params) Layout(nbytes int) (*Layout, error) { return Plugins{}.Layout(p, nbytes) }
+
+// Layout is Params.Layout with the codecs and filters of p.
+func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
+	n, err := with.normal(p)
 	if err != nil {
 		return nil, err
 	}
 	if nbytes < 0 || nbytes > MaxBytes {
 		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, errs.ErrTooLarge)
 	}
-	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: cappedTypeSize(p.TypeSize)}
-	l.blockSize = max(p.blockSize(nbytes), 1)
+	l := &Layout{p: n, pipeline: n.pipeline(), typeSize: cappedTypeSize(n.TypeSize)}
+	l.blockSize = max(n.blockSize(nbytes), 1)
 	l.nblocks = blocksIn(nbytes, l.blockSize)
-	l.store = nbytes < minCompressible || p.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
-	l.split = !l.store && p.splits(l.typeSize, l.blockSize)
+	l.store = nbytes < minCompressible || n.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
+	l.split = !l.store && n.splits(l.typeSize, l.blockSize)
 	l.h = Header{
 		Version: versionRegular, VersionLZ: 1, Flags: flagExtended,
 		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize,
-		Filters: l.pipeline, Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, nblocks: l.nblocks,
+		Filters: l.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, nblocks: l.nblocks,
 	}
 	if l.store {
 		l.h.Flags |= flagStored
@@ -51,7 +54,7 @@ func (p Params) Layout(nbytes int) (*Layout, error) {
 	if !l.split {
 		l.h.Flags |= flagNotSplit
 	}
-	l.h.Flags |= uint8(p.Codec.Format()) << formatShift
+	l.h.Flags |= uint8(n.Codec.Format()) << formatShift
 	return l, nil
 }
 
@@ -98,8 +101,8 @@ func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
 }
 
 // layoutVL prepares the encoding of blocks of variable length. It does not set Layout.blockSize.
-func (p Params) layoutVL(blocks [][]byte) (*Layout, error) {
-	p, err := p.normal()
+func (p Plugins) layoutVL(with Params, blocks [][]byte) (*Layout, error) {
+	n, err := with.normal(p)
 	if err != nil {
 		return nil, err
 	}
@@ -117,11 +120,11 @@ func (p Params) layoutVL(blocks [][]byte) (*Layout, error) {
 	case total > MaxBytes || cbytes > math.MaxInt32-4-codecs.MaxDict:
 		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, errs.ErrTooLarge)
 	}
-	l := &Layout{p: p, pipeline: p.Pipeline(), typeSize: cappedTypeSize(p.TypeSize), nblocks: len(blocks)}
+	l := &Layout{p: n, pipeline: n.pipeline(), typeSize: cappedTypeSize(n.TypeSize), nblocks: len(blocks)}
 	l.h = Header{
-		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(p.Codec.Format())<<formatShift,
+		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(n.Codec.Format())<<formatShift,
 		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks),
-		Filters: l.pipeline, Codec: p.Codec.Code(), CodecMeta: p.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
+		Filters: l.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
 	}
 	if l.pipeline.has(Delta) {
 		l.h.Flags |= flagDelta

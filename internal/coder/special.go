@@ -88,14 +88,14 @@ func (h *Header) value(chunk []byte) []byte {
 // whose length divides nbytes, and is ignored otherwise. NaNs have items of 4 or 8 bytes; NaNs and Uninit are whole
 // items. Errors are ErrParam or ErrTooLarge.
 func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([]byte, error) {
-	p, err := p.normal()
+	n, err := p.normal(Plugins{})
 	if err != nil {
 		return dst, err
 	}
-	if s == Uninit && nbytes%cappedTypeSize(p.TypeSize) != 0 { // C-Blosc2 rejects it
+	if s == Uninit && nbytes%cappedTypeSize(n.TypeSize) != 0 { // C-Blosc2 rejects it
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
-	return p.special(dst, s, nbytes, value)
+	return n.special(dst, s, nbytes, value)
 }
 
 // EncodeZeros returns a chunk of nbytes of zeros that is not special: each block is stored as a stream of zeros. The
@@ -139,11 +139,12 @@ func IndexedSpecial(dst []byte, s Special, nbytes int, p Params) ([]byte, error)
 	if len(p.Filters) > NumFilters {
 		p.Filters = p.Filters[:NumFilters]
 	}
-	return p.special(dst, s, nbytes, nil)
+	n := normalParams{Params: p, traits: Plugins{}.traits(p.Codec)}
+	return n.special(dst, s, nbytes, nil)
 }
 
 // special is EncodeSpecial with checked parameters.
-func (p *Params) special(dst []byte, s Special, nbytes int, value []byte) ([]byte, error) {
+func (p *normalParams) special(dst []byte, s Special, nbytes int, value []byte) ([]byte, error) {
 	if nbytes < 0 || nbytes > MaxBytes {
 		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, errs.ErrTooLarge)
 	}

@@ -203,6 +203,61 @@ func TestUserFilterErrors(t *testing.T) {
 	}
 }
 
+// TestReplacedFilters encodes with user filters and a user codec that have the numbers of built-in ones. The rules for
+// the built-in ones do not apply to them.
+func TestReplacedFilters(t *testing.T) {
+	src := contents["ramp"](5000)
+	for _, f := range []Filter{NDCell, NDMean, ByteDeltaOld, ByteDelta, IntTrunc, 37, IntTrunc.With(200)} {
+		add := &addFilter{code: f.Code()}
+		o := &Options{Plugins: plugins(add)}
+		p := Params{TypeSize: 4, BlockSize: 1000, Codec: codec.LZ4, Filters: []Filter{Shuffle, f}}
+		b, err := Encode(nil, src, p, o)
+		if err == nil {
+			b, err = Decode(nil, b, o)
+		}
+		if err != nil || !bytes.Equal(b, src) || len(add.seen) == 0 || add.seen[0].Param != f.Param() {
+			t.Errorf("filter %d(%d): %v, or other data; the filter got %+v", f.Code(), f.Param(), err, add.seen)
+		}
+		if b, err = NewPool(o).EncodeVL(nil, [][]byte{src}, p, -1); err == nil {
+			b, err = Decode(nil, b, o)
+		}
+		if err != nil || !bytes.Equal(b, src) {
+			t.Errorf("filter %d(%d), a block of variable size: %v, or other data", f.Code(), f.Param(), err)
+		}
+	}
+	o := &Options{Plugins: plugins(storeCodec{idCodec(codec.ZFPAcc)})}
+	for _, filters := range [][]Filter{{Shuffle}, {BitShuffle}, nil} {
+		p := Params{TypeSize: 4, BlockSize: 1000, Codec: codec.ZFPAcc, Filters: filters}
+		b, err := Encode(nil, contents["tail"](5000), p, o)
+		if err != nil {
+			t.Errorf("%v: %v", filters, err)
+			continue
+		}
+		want := p.Filters
+		if want == nil {
+			want = []Filter{0, 0, 0, 0, 0, Shuffle}
+		}
+		h, err := ParseHeader(b, int64(len(b)))
+		if err != nil || h.Codec != codec.ZFPAcc.Code() || !slices.Equal(h.Filters[:len(want)], want) {
+			t.Errorf("%v: %v, codec %d, filters %v", filters, err, h.Codec, h.Filters)
+		}
+		if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, contents["tail"](5000)) {
+			t.Errorf("%v: %v, or other data", filters, err)
+		}
+		if _, err := p.Layout(5000); filters != nil && !errors.Is(err, errs.ErrParam) {
+			t.Errorf("%v, with the built-in codec: %v", filters, err)
+		}
+	}
+}
+
+// storeCodec is a codec that compresses nothing.
+type storeCodec struct{ idCodec }
+
+func (c storeCodec) NewEncoder(codec.Params) (codec.Encoder, error) { return c, nil }
+func (c storeCodec) NewDecoder(codec.Params) (codec.Decoder, error) { return c, nil }
+func (storeCodec) Encode(dst, src []byte) (int, error)              { return 0, codec.ErrIncompressible }
+func (storeCodec) Decode(dst, src []byte) error                     { return errs.ErrCorrupt }
+
 // TestPlugins checks which codecs and filters can be registered.
 func TestPlugins(t *testing.T) {
 	for _, c := range []struct {

@@ -10,7 +10,7 @@ import (
 // EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Coder.EncodeBlocks. number is the number of
 // the chunk or -1, see Worker.Chunk.
 func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params, number int64) ([]byte, error) {
-	l, err := c.layoutVL(blocks)
+	l, err := p.o.Plugins.layoutVL(c, blocks)
 	if err != nil {
 		return dst, err
 	}
