@@ -73,7 +73,9 @@ func (h *Header) oldFilters() {
 func (h *Header) check(size int64) error {
 	overhead := h.Overhead()
 	switch {
-	case h.Version < 1 || h.Version > versionVL:
+	case h.Version == 0: // no format has it, but a hole in a file does
+		return headerError(0, errs.ErrCorrupt, "chunk version 0")
+	case h.Version > versionVL:
 		return headerError(0, errs.ErrUnsupported, "chunk version %d", h.Version)
 	case h.NBytes < 0 || h.NBytes > MaxBytes:
 		return headerError(4, errs.ErrCorrupt, "decoded size %d", h.NBytes)

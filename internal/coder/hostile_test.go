@@ -187,6 +187,7 @@ func TestErrors(t *testing.T) {
 		kind   error
 		want   string
 	}{
+		{put(0, 0), errs.ErrCorrupt, "chunk header at byte 0: chunk version 0: corrupt data"},
 		{put(0, 9), errors.ErrUnsupported, "chunk header at byte 0: chunk version 9: unsupported"},
 		{put(3, 0), errs.ErrCorrupt, "chunk header at byte 3: typesize 0: corrupt data"},
 		{put32(4, 1<<31), errs.ErrCorrupt, "chunk header at byte 4: decoded size -2147483648: corrupt data"},
