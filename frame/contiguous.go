@@ -271,7 +271,7 @@ func (c *contiguous) trim(now *snapshot) {
 // does not use.
 func (c *contiguous) stored(s *snapshot) bool { return unchanged(context.Background(), c.Bytes, s) }
 
-// release frees the space of states that have no readers left.
+// release also frees the space of the states that it forgets.
 func (c *contiguous) release() {
 	freed := c.pending.Release()
 	for i := range freed {
@@ -332,7 +332,9 @@ func (c *contiguous) followName(r *reopened, write bool) error {
 
 func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 	c.pending.Forget()
-	if !r.same {
+	if r.same {
+		c.pending.Add(old, storage.Extent{}, nil, nil, nil) // its readers keep the file open
+	} else {
 		c.pending.Add(old, storage.Extent{}, nil, nil, c.Bytes)
 		c.Bytes = r.segment.Bytes
 	}

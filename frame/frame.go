@@ -292,6 +292,35 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	return f.vlContent(s.vlmeta[i])
 }
 
+// pin is acquire without the lock file. It returns nil if the frame is closed. Call unpin afterwards.
+func (f *Frame) pin() *snapshot {
+	for {
+		s := f.snap.Load()
+		if s == nil {
+			return nil
+		}
+		s.readers.Add(1)
+		// A commit may have happened in between: space that s references may already be overwritten. A mapped file
+		// stays mapped until unuse, even if the frame is closed. Pin returns false if it is no longer mapped.
+		m, ok := s.src.(*storage.Mapped)
+		if f.snap.Load() == s && (!ok || m.Pin()) {
+			return s
+		}
+		s.readers.Add(-1)
+	}
+}
+
+// unpin undoes pin. The last reader of an old state closes the file or directory that only this state has used.
+func (f *Frame) unpin(s *snapshot) {
+	if m, ok := s.src.(*storage.Mapped); ok {
+		m.Unpin() // a reader has no use for the error
+	}
+	if s.readers.Add(-1) == 0 && f.snap.Load() != s && f.mu.tryLock() {
+		defer f.mu.unlock()
+		f.ifOpen(func() { f.lock.Do(f.store.release) })
+	}
+}
+
 // lifecycle is the newest snapshot of a frame, with the reason why it accepts no more edits, and whether it is closed.
 // Only its methods change it.
 type lifecycle struct {
@@ -347,6 +376,17 @@ func (l *lifecycle) close(shut func(), closeStore func() error) (err error) {
 	return nil
 }
 
+// ifOpen calls do, unless the frame is closed, or a call that begins or ends a batch or closes the frame is running.
+func (l *lifecycle) ifOpen(do func()) {
+	if !l.ending.TryLock() {
+		return
+	}
+	defer l.ending.Unlock()
+	if !l.isClosed() {
+		do()
+	}
+}
+
 // beginBatch records that a batch is open, unless the frame is closed.
 func (l *lifecycle) beginBatch() bool {
 	l.ending.Lock()
@@ -382,6 +422,16 @@ func (g gate) lock(ctx context.Context, f *Frame, what string) error {
 		return nil
 	case <-ctx.Done():
 		return f.error(fmt.Errorf("waiting for %s: %w", what, ctx.Err()))
+	}
+}
+
+// tryLock reports whether it has locked g, which it does not wait for.
+func (g gate) tryLock() bool {
+	select {
+	case g <- struct{}{}:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -456,10 +506,11 @@ func (f *Frame) allocLimit(n int64) int64 {
 	case n <= coder.FreeBytes:
 		return coder.FreeBytes
 	}
-	s := f.snap.Load()
+	s := f.pin()
 	if s == nil {
 		return coder.FreeBytes
 	}
+	defer f.unpin(s)
 	enough := (n-1)/coder.MemoryRatio + 1
 	s.evidence.mu.Lock()
 	defer s.evidence.mu.Unlock()

@@ -112,6 +112,8 @@ func checkSpace(t testing.TB, f *Frame) {
 	if !ok {
 		return
 	}
+	must(t, f.mu.lock(t.Context(), f, "another batch")) // the last reader of an old state changes the store, too
+	defer f.mu.unlock()
 	s := f.snap.Load()
 	head, err := headerLen(s.meta)
 	must(t, err)

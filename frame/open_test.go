@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -494,4 +495,96 @@ func TestRefreshReads(t *testing.T) {
 	if !fingerprintOf(index).matches(src, 0) || src.calls != 1 {
 		t.Errorf("%d reads", src.calls)
 	}
+}
+
+// TestReplacedIsClosed follows a frame that is replaced several times. A file or directory that was replaced must be
+// closed when its last reader ends, and not before.
+func TestReplacedIsClosed(t *testing.T) {
+	for _, c := range []struct{ sparse, locking, compact, mmap bool }{
+		{}, {sparse: true}, {compact: true}, {compact: true, locking: true}, {mmap: true},
+	} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			switch {
+			case c.locking && !storage.CanLock:
+				t.Skip("no file locks on this system")
+			case slices.Contains([]string{"windows", "js", "plan9", "wasip1"}, runtime.GOOS):
+				t.Skip("the system cannot replace what is open")
+			}
+			name := filepath.Join(t.TempDir(), "x")
+			create := func(i int) {
+				o := &CreateOptions{Sparse: c.sparse, Locking: c.locking, NoSync: true, Overwrite: true, ChunkSize: 160}
+				f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(i)) }, o)
+				must(t, err)
+				must(t, f.Close())
+			}
+			edit := func(change func(f *Frame) error) {
+				f, err := Edit(t.Context(), name, &OpenOptions{Locking: c.locking, NoSync: true})
+				must(t, err)
+				must(t, change(f))
+				must(t, f.Close())
+			}
+			create(0)
+			f, err := Open(t.Context(), name, &OpenOptions{Locking: c.locking, Mmap: c.mmap})
+			must(t, err)
+			defer f.Close()
+			want := 0
+			for i := range 8 {
+				old := handle(f)
+				var held *snapshot // of the file before its last edit
+				if i%2 == 0 && !c.locking {
+					held, err = f.acquire(t.Context())
+					must(t, err)
+					edit(func(f *Frame) error { return one(f).SetVLMeta("i", small(i)) })
+					_, err = f.Refresh(t.Context())
+					must(t, err)
+				}
+				was := want
+				if c.compact {
+					edit(func(f *Frame) error { return f.Compact(t.Context()) })
+				} else {
+					want = i + 1
+					create(want)
+				}
+				if !c.locking {
+					_, err := f.Refresh(t.Context())
+					must(t, err)
+				}
+				got, err := f.ReadChunk(t.Context(), nil, 0)
+				must(t, err)
+				if !bytes.Equal(got, small(want)) {
+					t.Error("other content")
+				}
+				if held != nil {
+					if err := stat(old); err != nil {
+						t.Errorf("the file of a state in use: %v", err)
+					}
+					err := f.readRange(t.Context(), held, got, 0)
+					if !c.sparse && (err != nil || !bytes.Equal(got, small(was))) { // the chunk files were removed
+						t.Errorf("the state in use: %v, or other content", err)
+					}
+					f.unuse(held)
+				}
+				if handle(f) == old {
+					t.Error("the frame was not followed")
+				}
+				if err := stat(old); !errors.Is(err, fs.ErrClosed) {
+					t.Errorf("the replaced file is open: %v", err)
+				}
+			}
+		})
+	}
+}
+
+// handle returns the file or directory of a frame.
+func handle(f *Frame) any {
+	if d, ok := f.store.(*sparse); ok {
+		return d.root
+	}
+	return f.store.(*contiguous).Bytes
+}
+
+// stat returns the error of Stat of a file or directory.
+func stat(x any) error {
+	_, err := x.(interface{ Stat() (fs.FileInfo, error) }).Stat()
+	return err
 }

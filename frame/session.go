@@ -19,21 +19,12 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 	if err := f.lock.Share(ctx, lockUser{f}); err != nil {
 		return nil, err
 	}
-	for {
-		s := f.snap.Load()
-		if s == nil {
-			f.lock.Unshare()
-			return nil, f.errClosed()
-		}
-		s.readers.Add(1)
-		// A commit may have happened in between: space that s references may already be overwritten. A mapped file
-		// stays mapped until unuse, even if the frame is closed. Pin returns false if it is no longer mapped.
-		m, ok := s.src.(*storage.Mapped)
-		if f.snap.Load() == s && (!ok || m.Pin()) {
-			return s, nil
-		}
-		s.readers.Add(-1)
+	s := f.pin()
+	if s == nil {
+		f.lock.Unshare()
+		return nil, f.errClosed()
 	}
+	return s, nil
 }
 
 // checkTarget returns ErrParam if a new frame of a name would wait for the end of reading f.
@@ -53,10 +44,7 @@ func (f *Frame) release(s *snapshot, err *error) {
 
 // unuse ends the use of a snapshot.
 func (f *Frame) unuse(s *snapshot) {
-	if m, ok := s.src.(*storage.Mapped); ok {
-		m.Unpin() // a reader has no use for the error
-	}
-	s.readers.Add(-1)
+	f.unpin(s)
 	f.lock.Unshare()
 }
 
@@ -142,6 +130,7 @@ func (u lockUser) Follow(edit, counted bool, epoch uint64) (changed bool, err er
 	}
 	s.epoch = epoch
 	u.f.publish(now, s)
+	u.f.store.release()
 	return true, nil
 }
 
@@ -238,6 +227,7 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 		s, err := f.reload(ctx, old, false, false)
 		if err == nil {
 			f.publish(old, s)
+			f.store.release()
 			return s != old, nil
 		}
 		lasting := errors.Is(err, ErrTooLarge) || errors.Is(err, errors.ErrUnsupported)

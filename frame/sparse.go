@@ -322,8 +322,11 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	return head, err
 }
 
+// release also records which files reclaim may remove.
+func (d *sparse) release() { d.unused = append(d.unused, d.pending.Release()...) }
+
 func (d *sparse) reclaim(now *snapshot) *transaction {
-	d.unused = append(d.unused, d.pending.Release()...)
+	d.release()
 	if len(d.unused) == 0 || now == nil { // a closed frame does not know the stored state
 		return nil
 	}
@@ -367,9 +370,9 @@ func (d *sparse) evidence(s *snapshot, enough int64) int64 {
 }
 
 // size measures the files of the directory, without the lock file.
-func (d *sparse) size(*snapshot) (int64, error) {
+func (d *sparse) size(s *snapshot) (int64, error) {
 	sum := int64(0)
-	files, err := d.root.ReadDir(".")
+	files, err := s.root.ReadDir(".")
 	for _, x := range files {
 		if fi, err := x.Info(); err == nil && fi.Mode().IsRegular() && x.Name() != storage.LockName("", true) {
 			sum += fi.Size()
@@ -437,7 +440,9 @@ func (d *sparse) adopt(r reopened, old, s *snapshot) {
 	d.scanned, d.shared, d.takenBy, d.taken = false, false, nil, nil
 	d.pending.Forget()
 	d.unused = nil
-	if s.root = r.root; !r.same {
+	if s.root = r.root; r.same {
+		d.pending.Add(old, storage.Extent{}, nil, nil, nil) // its readers keep the directory open
+	} else {
 		d.pending.Add(old, storage.Extent{}, nil, nil, d.root)
 		d.root = r.root
 	}

@@ -43,6 +43,9 @@ type store interface {
 	commit(tx *transaction) error
 	// rollback frees the space of the chunks that put wrote.
 	rollback(tx *transaction)
+	// release forgets older states that have no readers any more, and closes files and directories that were replaced.
+	// It writes nothing.
+	release()
 	// reclaim frees the space of older states that have no readers any more. It may return a transaction, which the
 	// caller commits so that more space can be freed. now is nil if the frame is closed. If another state is stored,
 	// reclaim changes nothing that is stored.

@@ -267,6 +267,15 @@ func (l *Lock) Refresh(ctx context.Context, u User) error {
 	return l.follow(u, l.seq, false, false)
 }
 
+// Do calls do while no goroutine follows another process.
+func (l *Lock) Do(do func()) {
+	if l != nil && CanLock {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+	}
+	do()
+}
+
 // errorOf returns an error of the lock, or the error of a closed frame, whose lock file is closed, too. It returns nil
 // for nil. u may be nil.
 func (l *Lock) errorOf(u User, err error) error {
