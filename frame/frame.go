@@ -310,7 +310,8 @@ func (f *Frame) pin() *snapshot {
 	}
 }
 
-// unpin undoes pin. The last reader of an old state closes the file or directory that only this state has used.
+// unpin undoes pin. The last reader of an old state closes the file or directory that only this state has used, unless
+// another goroutine holds the frame: then the next Refresh, edit or Close does.
 func (f *Frame) unpin(s *snapshot) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		m.Unpin() // a reader has no use for the error

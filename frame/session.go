@@ -125,13 +125,15 @@ func (u lockUser) Follow(edit, counted bool, epoch uint64) (changed bool, err er
 		return false, u.f.errClosed()
 	}
 	s, err := u.f.reload(context.Background(), now, edit, counted) // files with a lock file take no context
-	if err != nil || s == now {
+	if err != nil {
 		return false, err
 	}
-	s.epoch = epoch
-	u.f.publish(now, s)
+	if s != now {
+		s.epoch = epoch
+		u.f.publish(now, s)
+	}
 	u.f.store.release()
-	return true, nil
+	return s != now, nil
 }
 
 // Stored implements storage.User.

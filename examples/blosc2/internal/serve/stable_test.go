@@ -67,8 +67,8 @@ func TestDuringCommit(t *testing.T) {
 	}{
 		{"a.b2nd", half, "/a.b2nd?sel=0", 500},
 		{"a.b2nd", none, "/a.b2nd?sel=0", 422},
-		{"a.b2nd", zeroed, "/a.b2nd?sel=0", 422},
-		{"a.b2nd", zeroed, "/api/fetch/a.b2nd?slice_=1:", 422},
+		{"a.b2nd", zeroed, "/a.b2nd?sel=0", 500},
+		{"a.b2nd", zeroed, "/api/fetch/a.b2nd?slice_=1:", 500},
 		{"a.b2nd", half, "/api/info/a.b2nd", 500},
 		{"sparse/chunks.b2frame", half, "/sparse?sel=0", 500},
 		{"x.b2e", half, "/x.b2e/a?sel=0", 500},
