@@ -27,6 +27,7 @@
 // again if one of them has changed. ETags are made of the same three. The bytes of a file are sent in pieces, and the
 // answer breaks off if one of the three has changed after a piece is read. Other answers are made in memory. If one of
 // the three has changed by then, or if the file cannot be read while it is edited, the server opens it again, several
-// times, and at last answers with status 503 and Retry-After. An edit is not noticed if it keeps the size and comes
-// within the resolution of the file's time. A file that is replaced by renaming has another inode.
+// times, and at last answers with status 503 and Retry-After. So a selection that takes longer than the pauses between
+// commits gets no other answer. An edit is not noticed if it keeps the size and comes within the resolution of the
+// file's time. A file that is replaced by renaming has another inode.
 package serve

@@ -61,7 +61,7 @@ func (s *Server) serveRegular(w *response, r *http.Request, t target) error {
 
 // serveLeaf answers with the stored frame of a leaf. If the store changes before the answer begins, it opens it again.
 func (s *Server) serveLeaf(w *response, r *http.Request) error {
-	return s.stable(r.Context(), w, r.URL.Path, func(t target, _ stamp) error {
+	return s.stable(r.Context(), nil, w, r.URL.Path, func(t target, _ stamp) error {
 		st, err := s.enterStore(r, t)
 		if err != nil {
 			return err

@@ -43,6 +43,30 @@ func (g *gate) enter(ctx context.Context) error {
 // leave gives a place back.
 func (g *gate) leave() { <-g.places }
 
+// seat is a place of a gate that a request leaves and takes again. A nil seat is always free.
+type seat struct {
+	gate  *gate
+	taken bool
+}
+
+// take takes a place, if the seat has none.
+func (s *seat) take(ctx context.Context) error {
+	if s == nil || s.taken {
+		return nil
+	}
+	err := s.gate.enter(ctx)
+	s.taken = err == nil
+	return err
+}
+
+// leave gives the place back, if the seat has one.
+func (s *seat) leave() {
+	if s != nil && s.taken {
+		s.taken = false
+		s.gate.leave()
+	}
+}
+
 // budget is a number of bytes that requests share.
 type budget struct {
 	max  int64

@@ -37,11 +37,11 @@ type child struct {
 
 // serveListing answers with the entries of a directory or of a store.
 func (s *Server) serveListing(w *response, r *http.Request) error {
-	ctx, leave, err := s.enterDecoder(r)
+	ctx, decoder, leave, err := s.enterDecoder(r)
 	if err != nil {
 		return err
 	}
-	l, err := s.list(ctx, w, r.URL.Path)
+	l, err := s.list(ctx, decoder, w, r.URL.Path)
 	leave()
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func prefersJSON(r *http.Request) bool {
 }
 
 // list returns the listing of a path.
-func (s *Server) list(ctx context.Context, w *response, p string) (l *listing, err error) {
+func (s *Server) list(ctx context.Context, decoder *seat, w *response, p string) (l *listing, err error) {
 	t, err := s.resolve(p)
 	switch {
 	case err != nil:
@@ -79,7 +79,7 @@ func (s *Server) list(ctx context.Context, w *response, p string) (l *listing, e
 	case t.info.IsDir():
 		return s.listDir(ctx, p, t)
 	case t.key != "" || isStoreName(t.name):
-		err = s.stable(ctx, w, p, func(t target, _ stamp) error {
+		err = s.stable(ctx, decoder, w, p, func(t target, _ stamp) error {
 			l, err = s.listStore(ctx, p, t)
 			return err
 		})

@@ -109,23 +109,24 @@ func (s *Server) discard(res *result) {
 
 // enterDecoder waits for a free decoder. The caller calls leave at the end. The context ends at the limit of time, or
 // when the client leaves.
-func (s *Server) enterDecoder(r *http.Request) (ctx context.Context, leave func(), err error) {
-	if err := s.decoders.enter(r.Context()); err != nil {
-		return nil, nil, err
+func (s *Server) enterDecoder(r *http.Request) (ctx context.Context, decoder *seat, leave func(), err error) {
+	decoder = &seat{gate: s.decoders}
+	if err := decoder.take(r.Context()); err != nil {
+		return nil, nil, nil, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), s.limits.Time)
-	return ctx, func() { cancel(); s.decoders.leave() }, nil
+	return ctx, decoder, func() { cancel(); decoder.leave() }, nil
 }
 
 // decode runs a function with the array at the path of a request, on a free decoder. It runs it again if the file
 // changes in the meantime: see withArray.
 func (s *Server) decode(w *response, r *http.Request, run func(ctx context.Context, t target, e *entry) error) error {
-	ctx, leave, err := s.enterDecoder(r)
+	ctx, decoder, leave, err := s.enterDecoder(r)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	return s.withArray(ctx, w, r.URL.Path, func(t target, e *entry) error { return run(ctx, t, e) })
+	return s.withArray(ctx, decoder, w, r.URL.Path, func(t target, e *entry) error { return run(ctx, t, e) })
 }
 
 // stateOf returns the stamp of the file that holds an entry.

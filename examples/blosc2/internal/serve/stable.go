@@ -22,7 +22,8 @@ const (
 
 // stable calls read with the target of a path. If the file changes in the meantime, read may have seen several commits:
 // stable calls it again after a pause, unless the answer has begun. was is the stamp of the file before the call.
-func (s *Server) stable(ctx context.Context, w *response, p string, read func(t target, was stamp) error) error {
+// During the pause, others use the decoder.
+func (s *Server) stable(ctx context.Context, decoder *seat, w *response, p string, read func(t target, was stamp) error) error {
 	for n := 1; ; n++ {
 		t, err := s.resolve(p)
 		if err != nil {
@@ -33,26 +34,41 @@ func (s *Server) stable(ctx context.Context, w *response, p string, read func(t 
 		if w.code != 0 || !s.isChanging(t, was, err) {
 			return err
 		}
-		if n == maxReads {
+		switch {
+		case n < maxReads:
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, ndarray.ErrNotArray): // in each state
+			return err
+		default:
 			return errChanging
 		}
-		timer := time.NewTimer(firstPause << (n - 1))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return ctx.Err()
+		decoder.leave()
+		if err := pause(ctx, firstPause<<(n-1)); err != nil {
+			return err
+		}
+		if err := decoder.take(ctx); err != nil {
+			return err
 		}
 	}
 }
 
-// stampNow returns the stamp of the file of a target: of the index if it is a sparse frame.
+// pause waits for a time.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stampNow returns the stamp of the file of a target: of the index if it is a sparse frame, and the same for all other
+// directories and what does not exist.
 func (s *Server) stampNow(t target) stamp {
 	info, err := s.root.Stat(t.name)
 	if err == nil && info.IsDir() {
-		if index, err := s.root.Stat(filepath.Join(t.name, "chunks.b2frame")); err == nil {
-			info = index
-		}
+		info, err = s.root.Stat(filepath.Join(t.name, "chunks.b2frame"))
 	}
 	if err != nil {
 		return stamp{}
@@ -82,8 +98,8 @@ func mayPass(err error) bool {
 
 // withArray calls use with the array of a target. If the file changes in the meantime, it opens the file again and
 // repeats the call, unless the answer has begun.
-func (s *Server) withArray(ctx context.Context, w *response, p string, use func(t target, e *entry) error) error {
-	return s.stable(ctx, w, p, func(t target, was stamp) error {
+func (s *Server) withArray(ctx context.Context, decoder *seat, w *response, p string, use func(t target, e *entry) error) error {
+	return s.stable(ctx, decoder, w, p, func(t target, was stamp) error {
 		e, err := s.open(ctx, t)
 		if err != nil {
 			return err

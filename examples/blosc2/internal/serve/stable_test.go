@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -126,6 +127,66 @@ func TestKeepsChanging(t *testing.T) {
 			t.Errorf("sparse %v: %v, %d edits left", isSparse, r.Header, left)
 		}
 	}
+}
+
+// TestBusyFile asks for files that change all the time on a server with one decoder, which another file needs. Folders
+// and leaves that do not exist are no reason to wait.
+func TestBusyFile(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	a, err := ndarray.Zeros(ctx, filepath.Join(dir, "a.b2nd"), []int64{10}, "<i4", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	st, err := store.Create(ctx, filepath.Join(dir, "x.b2e"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(st.Put(ctx, "/a", a.Frame()), st.Close(), os.Mkdir(filepath.Join(dir, "plain"), 0o777)); err != nil {
+		t.Fatal(err)
+	}
+	busy := filepath.Join(dir, "busy.b2nd")
+	touch := func() {
+		damage(t, busy, []byte("no frame"), 0)
+		damage(t, filepath.Join(dir, "plain", "x"), nil, 0)
+	}
+	touch()
+	stop, stopped := make(chan bool), make(chan bool)
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				touch()
+			}
+		}
+	}()
+	c := testConfig()
+	c.Limits.Decoders, c.Limits.Wait = 1, 2*time.Second
+	s := newServer(t, dir, c)
+	answered := make(chan int)
+	go func() { answered <- ask(t, s, "GET", "/busy.b2nd?sel=0").StatusCode }()
+	n := 0
+	for waiting := true; waiting; {
+		select {
+		case code := <-answered:
+			if waiting = false; code != 503 {
+				t.Errorf("status %d for a file that changes all the time", code)
+			}
+		default:
+			body(t, ask(t, s, "GET", "/a.b2nd?sel=0"), 200)
+			n++
+		}
+	}
+	if n < 10 {
+		t.Errorf("%d answers while another request waits for a file", n)
+	}
+	body(t, ask(t, s, "GET", "/plain?sel=0"), 422)
+	body(t, ask(t, s, "GET", "/x.b2e/none?sel=0"), 404)
+	close(stop)
+	<-stopped
 }
 
 // TestOneCommit reads arrays while commits follow each other. The items of an answer are those of one commit.
