@@ -82,8 +82,10 @@
 //
 // Bytes that only old states use, including the previous index and trailer, stay dead until a later commit reuses them.
 // While commits append a chunk each, a file grows to about 1.5 times the size of its live bytes until the index is as
-// long as a chunk. After that the factor decreases. Before its first edit, a Frame searches for dead bytes that other
-// writers left. Compact returns dead bytes to the operating system. C-Blosc2 reads and edits frames with dead bytes.
+// long as a chunk. After that the factor decreases. While reads of old states through the same Frame overlap without a
+// pause, each commit adds another index and trailer; the next commit without such reads returns them. Before its first
+// edit, a Frame searches for dead bytes that other writers left. Compact returns dead bytes to the operating system.
+// C-Blosc2 reads and edits frames with dead bytes.
 //
 // Every commit writes the whole index, and the checksums if the frame has them. Its cost is proportional to the number
 // of chunks: docs/PERFORMANCE.md in the repository has a table. To edit a large frame many times, use a Batch.
