@@ -25,13 +25,20 @@ import (
 //	structures     struct, with the fields in order
 //	sub-arrays     in fields of structures: fixed_size_list of all elements in C order
 //
+// The result has the length that the array has when the call begins. Structures are read field by field: if the array
+// is edited in the meantime, some fields may have the items of one commit, and others those of the next.
+//
 // The error wraps ndarray.ErrShape for an array of another number of dimensions, which Tensor may return,
 // ndarray.ErrTooLarge, errors.ErrUnsupported for other dtypes, or is an error of reading.
 func Array(ctx context.Context, r ndarray.Reader, mem memory.Allocator) (arrow.Array, error) {
-	if shape := r.Shape(); len(shape) != 1 {
+	v, err := ndarray.Slice(r) // its shape stays the same
+	if err != nil {
+		return nil, fmt.Errorf("b2arrow: %w", err)
+	}
+	if shape := v.Shape(); len(shape) != 1 {
 		return nil, fmt.Errorf("b2arrow: an array of shape %v, want one dimension: %w", shape, ndarray.ErrShape)
 	}
-	d, err := arrayData(ctx, r, allocator(mem))
+	d, err := arrayData(ctx, v, allocator(mem))
 	if err != nil {
 		return nil, fmt.Errorf("b2arrow: %w", err)
 	}
@@ -126,14 +133,18 @@ func checkAlloc(r ndarray.Reader, n int64) error {
 //
 // The error wraps ndarray.ErrTooLarge, errors.ErrUnsupported for other dtypes, or is an error of reading.
 func Tensor(ctx context.Context, r ndarray.Reader, mem memory.Allocator) (tensor.Interface, error) {
-	d := r.DType()
+	v, err := ndarray.Slice(r) // its shape stays the same
+	if err != nil {
+		return nil, fmt.Errorf("b2arrow: %w", err)
+	}
+	d := v.DType()
 	if d.Kind != 'i' && d.Kind != 'u' && (d.Kind != 'f' || d.Size < 4) {
 		return nil, fmt.Errorf("b2arrow: %w", unsupported("a tensor of dtype %s", d))
 	}
-	data, err := arrayData(ctx, r, allocator(mem))
+	data, err := arrayData(ctx, v, allocator(mem))
 	if err != nil {
 		return nil, fmt.Errorf("b2arrow: %w", err)
 	}
 	defer data.Release()
-	return tensor.New(data, r.Shape(), nil, nil), nil
+	return tensor.New(data, v.Shape(), nil, nil), nil
 }

@@ -261,3 +261,46 @@ func TestTensor(t *testing.T) {
 }
 
 var _ array.RecordReader = (*reader)(nil)
+
+// TestArrayGrows reads an array of structures that grows and shrinks. All fields have the length of the result.
+func TestArrayGrows(t *testing.T) {
+	ctx := t.Context()
+	a, err := ndarray.Zeros(ctx, "", []int64{100}, "[('x', '<i4'), ('y', '<i4')]", &ndarray.CreateOptions{Chunks: []int64{50}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	stop, stopped := make(chan bool), make(chan error)
+	go func() {
+		var err error
+		for n := int64(0); err == nil; n++ {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+				err = a.Resize(ctx, 100+n%7)
+			}
+		}
+		stopped <- err
+	}()
+	for range 300 {
+		x, err := Array(ctx, a, checked(t))
+		if errors.Is(err, ndarray.ErrBounds) || errors.Is(err, ndarray.ErrShape) {
+			continue // it shrinks
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, f := range x.Data().Children() {
+			if f.Len() != x.Len() {
+				t.Fatalf("field %d of %d items, want %d", i, f.Len(), x.Len())
+			}
+		}
+		x.Release()
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Fatal(err)
+	}
+}
