@@ -30,10 +30,12 @@ type FilesOptions struct {
 	// ReadOptions choose the tiles. If Tile and MaxTile are zero, MaxTile is 16 MiB: the files are read in long runs.
 	ReadOptions
 	// Chunks is the shape of the chunks that make up a tile, -1 for a whole axis. It should be that of the options of
-	// Write. nil selects the shape that Write selects with this Codec and Level, and default options otherwise.
-	Chunks []int64
-	Codec  codec.ID
-	Level  int
+	// Write. nil selects the shape that Write selects with this Codec, CodecMeta and Level, and default options
+	// otherwise.
+	Chunks    []int64
+	Codec     codec.ID
+	CodecMeta uint8
+	Level     int
 	// Raw describes files without a header. Without it, files are .npy files.
 	Raw *Raw
 }
@@ -85,7 +87,9 @@ func (fn *importFn) grid(ctx context.Context) (grid, error) {
 	h := fn.file.header
 	g, err := newGrid(h.Shape, fn.Options.Chunks)
 	if fn.Options.Chunks == nil {
-		g.tile, err = automaticChunks(ctx, h, &ndarray.CreateOptions{Codec: fn.Options.Codec, Level: fn.Options.Level})
+		g.tile, err = automaticChunks(ctx, h, &ndarray.CreateOptions{
+			Codec: fn.Options.Codec, CodecMeta: fn.Options.CodecMeta, Level: fn.Options.Level,
+		})
 	}
 	if err != nil {
 		return g, err

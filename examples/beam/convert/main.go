@@ -9,6 +9,8 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
+	"math"
 
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/goblosc/blosc2/codec"
@@ -22,6 +24,7 @@ var (
 	out       = flag.String("out", "", "folder for the arrays, shared by all workers, or its URL in a bucket")
 	chunks    = flag.String("chunks", "", "chunk shape; -1 is a whole axis, and empty is automatic")
 	codecName = flag.String("codec", "zstd", "codec")
+	codecMeta = flag.Uint("codec-meta", 0, "parameter of ndlz and the zfp codecs, 0 to 255: see go doc codec.Default")
 	level     = flag.Int("level", 5, "compression level, 1 to 9")
 	rawShape  = flag.String("raw-shape", "", "shape of files without a header")
 	rawDType  = flag.String("raw-dtype", "<f4", "NumPy dtype of files without a header")
@@ -42,7 +45,11 @@ func run(ctx context.Context) error {
 	if o.Codec, err = codec.Parse(*codecName); err != nil {
 		return err
 	}
-	from := &b2beam.FilesOptions{Chunks: shape, Codec: o.Codec, Level: o.Level}
+	if *codecMeta > math.MaxUint8 {
+		return fmt.Errorf("-codec-meta %d, want at most 255", *codecMeta)
+	}
+	o.CodecMeta = uint8(*codecMeta)
+	from := &b2beam.FilesOptions{Chunks: shape, Codec: o.Codec, CodecMeta: o.CodecMeta, Level: o.Level}
 	if *rawShape != "" {
 		from.Raw = &b2beam.Raw{Offset: *rawOffset, DType: *rawDType}
 		if from.Raw.Shape, err = cli.Ints(*rawShape); err != nil {

@@ -47,22 +47,35 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// TestZFP converts a file with automatic chunks of a codec that has others than Zstd.
+// TestZFP converts files with automatic chunks of codecs that have others than Zstd.
 func TestZFP(t *testing.T) {
 	ctx := t.Context()
-	a, err := ndarray.Zeros(ctx, "", []int64{3000, 2000}, "<f4", nil)
-	if err != nil {
-		t.Fatal(err)
+	defer func() { *in, *codecName, *codecMeta = "", "zstd", 0 }()
+	for name, test := range map[string]struct {
+		dtype string
+		shape []int64
+		param uint
+	}{
+		"zfp_acc":  {"<f4", []int64{3000, 2000}, 0},
+		"zfp_rate": {"<f8", []int64{1000, 1000}, 50},
+	} {
+		a, err := ndarray.Zeros(ctx, "", test.shape, test.dtype, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file bytes.Buffer
+		*out = t.TempDir()
+		*in, *codecName, *codecMeta = filepath.Join(*out, "z.npy"), name, test.param
+		if err := errors.Join(npy.Write(ctx, &file, a), os.WriteFile(*in, file.Bytes(), 0o666)); err != nil {
+			t.Fatal(err)
+		}
+		if err := run(ctx); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
-	var file bytes.Buffer
-	*out = t.TempDir()
-	*in, *codecName = filepath.Join(*out, "z.npy"), "zfp_acc"
-	defer func() { *in, *codecName = "", "zstd" }()
-	if err := errors.Join(npy.Write(ctx, &file, a), os.WriteFile(*in, file.Bytes(), 0o666)); err != nil {
-		t.Fatal(err)
-	}
-	if err := run(ctx); err != nil {
-		t.Error(err)
+	*codecMeta = 256
+	if err := run(ctx); err == nil {
+		t.Error("a parameter above 255")
 	}
 }
 
