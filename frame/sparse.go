@@ -242,6 +242,13 @@ func (d *sparse) makeRoom(*transaction) *transaction { return nil }
 
 // commit follows the order in which a commit reaches the disk. New chunk files are already written, and synced.
 func (d *sparse) commit(tx *transaction) error {
+	// Open the directory for the syncs first: if too many files are open, nothing has changed.
+	names, err := storage.OpenNamesIn(d.root, d.noSync)
+	if err != nil {
+		return err
+	}
+	defer names.Close()
+
 	// Step 1: write the new index file beside the old one, and sync it.
 	head, err := d.header(tx)
 	if err != nil {
@@ -251,38 +258,6 @@ func (d *sparse) commit(tx *transaction) error {
 	if err := d.writeFile(tx, next, append(head, tx.tail...)); err != nil {
 		return err
 	}
-
-	// Steps 2 to 4.
-	if err := d.replaceIndex(tx, next); err != nil {
-		return err
-	}
-
-	// Step 5: rename a new directory to its final name.
-	if d.temp.TempName != "" {
-		if d.root, err = d.temp.PublishDir(d.root); err != nil {
-			tx.unknown = err
-			return err
-		}
-		tx.next.root = d.root
-	}
-
-	// Step 6: the chunk files that only old states reference are removed when these have no readers. Also record a
-	// commit that frees nothing: later ones wait for its readers if they free files that it references.
-	if tx.cur != nil {
-		d.pending.Add(tx.cur, storage.Extent{}, tx.freed, tx.written, nil)
-	}
-	return nil
-}
-
-// replaceIndex is steps 2 to 4 of a commit, with the new index file next. It opens the directory first: if that fails,
-// nothing has changed.
-func (d *sparse) replaceIndex(tx *transaction, next string) error {
-	names, err := storage.OpenNamesIn(d.root, d.noSync)
-	if err != nil {
-		d.root.Remove(next)
-		return err
-	}
-	defer names.Close()
 
 	// Step 2: sync the names of new chunk files, which must be stored before the index that references them.
 	if len(tx.written) > 0 {
@@ -302,6 +277,21 @@ func (d *sparse) replaceIndex(tx *transaction, next string) error {
 	if err := names.Sync(); err != nil {
 		tx.unknown = err
 		return err
+	}
+
+	// Step 5: rename a new directory to its final name.
+	if d.temp.TempName != "" {
+		if d.root, err = d.temp.PublishDir(d.root); err != nil {
+			tx.unknown = err
+			return err
+		}
+		tx.next.root = d.root
+	}
+
+	// Step 6: the chunk files that only old states reference are removed when these have no readers. Also record a
+	// commit that frees nothing: later ones wait for its readers if they free files that it references.
+	if tx.cur != nil {
+		d.pending.Add(tx.cur, storage.Extent{}, tx.freed, tx.written, nil)
 	}
 	return nil
 }
@@ -334,7 +324,7 @@ func (d *sparse) reclaim(now *snapshot) *transaction {
 	if err != nil {
 		return nil
 	}
-	if stored { // another state may use the names
+	if stored { // otherwise the stored state may use the names
 		for _, x := range d.unused {
 			d.root.Remove(chunkFileName(x.Off)) // a file that remains only takes space
 		}

@@ -6,6 +6,7 @@ package storage
 
 import "golang.org/x/sys/unix"
 
+// exchange exchanges two names.
 func exchange(a, b string) error {
 	return unix.Renameat2(unix.AT_FDCWD, a, unix.AT_FDCWD, b, unix.RENAME_EXCHANGE)
 }
