@@ -63,8 +63,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stampNow returns the stamp of the file of a target: of the index if it is a sparse frame, and the same for all other
-// directories and what does not exist.
+// stampNow returns the stamp of the file of a target: of the index if it is a sparse frame. That of other directories,
+// and of what does not exist, is always zero.
 func (s *Server) stampNow(t target) stamp {
 	info, err := s.root.Stat(t.name)
 	if err == nil && info.IsDir() {
