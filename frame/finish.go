@@ -37,7 +37,7 @@ func (r *Regions) Finish(ctx context.Context) error {
 	if err := r.f.mu.lock(ctx, r.f, "another call of Finish"); err != nil { // one call at a time
 		return err
 	}
-	defer r.f.mu.unlock()
+	defer r.f.unlock()
 	return r.f.orClosed(r.finish(ctx, s))
 }
 

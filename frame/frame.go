@@ -44,7 +44,8 @@ type Frame struct {
 	decodings sync.Pool                    // of *decoding
 	cache     *blockcache.Cache[*snapshot] // nil without Cache
 	encoders  sync.Pool                    // of *encoding
-	mu        gate                         // held by the open batch
+	mu        gate                         // held by the open batch; see unlock
+	left      atomic.Bool                  // the last reader of an old state has ended since releaseLeft
 	tuner     *tuner                       // chooses the parameters of new chunks; nil without a goal
 }
 
@@ -306,20 +307,41 @@ func (f *Frame) pin() *snapshot {
 		if f.snap.Load() == s && (!ok || m.Pin()) {
 			return s
 		}
-		s.readers.Add(-1)
+		f.leave(s)
 	}
 }
 
-// unpin undoes pin. The last reader of an old state closes the file or directory that only this state has used, unless
-// another goroutine holds the frame: then the next Refresh, edit or Close does.
+// unpin undoes pin.
 func (f *Frame) unpin(s *snapshot) {
 	if m, ok := s.src.(*storage.Mapped); ok {
 		m.Unpin() // a reader has no use for the error
 	}
-	if s.readers.Add(-1) == 0 && f.snap.Load() != s && f.mu.tryLock() {
-		defer f.mu.unlock()
-		f.ifOpen(func() { f.lock.Do(f.store.release) })
+	f.leave(s)
+}
+
+// leave removes a reader of s. After the last reader of an old state it closes the file or directory that only this
+// state has used. If another goroutine holds f.mu, that goroutine does, in unlock.
+func (f *Frame) leave(s *snapshot) {
+	if s.readers.Add(-1) == 0 && f.snap.Load() != s {
+		f.left.Store(true)
+		f.releaseLeft()
 	}
+}
+
+// releaseLeft releases the states that their last readers have left, unless another goroutine holds f.mu.
+func (f *Frame) releaseLeft() {
+	for f.left.Load() && f.mu.tryLock() {
+		if f.left.Swap(false) {
+			f.ifOpen(func() { f.lock.Do(f.store.release) })
+		}
+		f.mu.unlock()
+	}
+}
+
+// unlock unlocks f.mu. A state that was left in the meantime is released now.
+func (f *Frame) unlock() {
+	f.mu.unlock()
+	f.releaseLeft()
 }
 
 // lifecycle is the newest snapshot of a frame, with the reason why it accepts no more edits, and whether it is closed.

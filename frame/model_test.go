@@ -113,7 +113,7 @@ func checkSpace(t testing.TB, f *Frame) {
 		return
 	}
 	must(t, f.mu.lock(t.Context(), f, "another batch")) // the last reader of an old state changes the store, too
-	defer f.mu.unlock()
+	defer f.unlock()
 	s := f.snap.Load()
 	head, err := headerLen(s.meta)
 	must(t, err)

@@ -575,6 +575,48 @@ func TestReplacedIsClosed(t *testing.T) {
 	}
 }
 
+// TestReplacedIsClosedBesideRefresh ends the last read of a file that was replaced while Refresh holds the frame.
+func TestReplacedIsClosedBesideRefresh(t *testing.T) {
+	if slices.Contains([]string{"windows", "js", "plan9", "wasip1"}, runtime.GOOS) {
+		t.Skip("the system cannot replace what is open")
+	}
+	name := filepath.Join(t.TempDir(), "x")
+	create := func(i int) {
+		o := &CreateOptions{NoSync: true, Overwrite: true, ChunkSize: 160}
+		f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), small(i)) }, o)
+		must(t, err)
+		must(t, f.Close())
+	}
+	create(0)
+	f, err := Open(t.Context(), name, nil)
+	must(t, err)
+	defer f.Close()
+	open := 0
+	for i := range 300 {
+		old := handle(f)
+		held, err := f.acquire(t.Context())
+		must(t, err)
+		create(i + 1)
+		_, err = f.Refresh(t.Context())
+		must(t, err)
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			if _, err := f.Refresh(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+		runtime.Gosched()
+		f.unuse(held)
+		wg.Wait()
+		if !errors.Is(stat(old), fs.ErrClosed) {
+			open++
+		}
+	}
+	if open > 0 {
+		t.Errorf("%d of 300 replaced files are open", open)
+	}
+}
+
 // handle returns the file or directory of a frame.
 func handle(f *Frame) any {
 	if d, ok := f.store.(*sparse); ok {

@@ -175,7 +175,7 @@ func (f *Frame) closeStore() error {
 
 // endBatch lets the next batch begin. If Close was called during the batch, it closes the store.
 func (f *Frame) endBatch() {
-	defer f.mu.unlock()
+	defer f.unlock()
 	f.lock.EndEdit()
 	f.lifecycle.endBatch(f.closeStore)
 }
