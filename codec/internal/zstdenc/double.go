@@ -30,9 +30,12 @@ func (t *doubleTables) putMatch(src []byte, base uint32, mask uint64, at, end in
 	t.short[doubleHash(load64(src, end-1)&mask)] = base + uint32(end-1)
 }
 
-// fewLiterals is a number of literals. After so many, a match in short must have 5 bytes: so many literals in a row are
-// probably noise, where a match of 4 bytes saves nothing.
-const fewLiterals = 16
+// After fewLiterals literals in a row, a match in short must have 5 bytes or be less than nearby bytes away: so many
+// literals are probably noise, where a match of 4 bytes saves nothing unless its offset has few bits.
+const (
+	fewLiterals = 16
+	nearby      = 1 << 10
+)
 
 // scan returns the position of the next match of 4 bytes and the position that it repeats, or -1 if there is none up to
 // limit. It is a separate function so that its few variables stay in registers.
@@ -52,7 +55,7 @@ func (t *doubleTables) scan(src []byte, base uint32, mask uint64, at, r1, limit 
 		if load64(src, from) == v {
 			return at, from
 		}
-		if load32(src, near) == uint32(v) && (at < few || src[near+4] == src[at+4]) {
+		if load32(src, near) == uint32(v) && (at < few || at-near < nearby || src[near+4] == src[at+4]) {
 			if at < limit && load64(src, near) != v {
 				return t.longer(src, base, at, near)
 			}

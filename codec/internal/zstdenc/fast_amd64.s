@@ -39,7 +39,7 @@
 #define wide     safe-32(SP)    // the last index at which 32 bytes of the input can be read
 #define mask     bytes-40(SP)   // the bytes that the table short hashes, or 0 if there is one table
 #define step     skip-48(SP)    // the step in a search with two tables
-#define few      start-56(SP)   // the index from which a match in short must have 5 bytes
+#define few      start-56(SP)   // the index from which a match in short must have 5 bytes or be nearby
 
 // func fastKernel(s *fastSearch)
 //
@@ -202,13 +202,17 @@ grow2:
 	JLE  position2
 	JMP  exit
 
-	// A match in short. Take it if it has 8 bytes. After many literals it must have 5.
+	// A match in short. Take it if it has 8 bytes. After many literals it must have 5 or be nearby.
 near4:
 	MOVQ  DX, BX
 	MOVQ  (SI)(DX*1), CX
 	XORQ  AX, CX
 	JZ    found
 	CMPQ  R8, few
+	JCS   take
+	MOVQ  R8, AX
+	SUBQ  DX, AX
+	CMPQ  AX, $const_nearby
 	JCS   take
 	SHRQ  $32, CX
 	TESTB CX, CX
