@@ -159,7 +159,7 @@ func (a *chunkAhead) add(list []ranges.Range) {
 		x = ranges.Range{Off: max(x.Off, last.End()), Len: x.End() - max(x.Off, last.End())}
 		switch {
 		case x.Len <= 0:
-		case x.Off == last.End() && last.of != nil && last.Len+x.Len <= roundBytes:
+		case x.Off == last.End() && last.of != nil && last.Len+x.Len <= partBytes:
 			last.Len += x.Len
 		default:
 			last = &part{Range: x, of: a}

@@ -20,7 +20,7 @@ const (
 	windowBytes  = 16 << 20 // stored bytes of a window in memory
 	windowChunks = 1024
 	windowBlocks = 1 << 18 // listed blocks of a window
-	roundBytes   = 1 << 20 // bytes that take less time than one more round trip, unless there is no latency
+	partBytes    = 1 << 20 // blocks that follow each other are parts of up to so many bytes
 	headBytes    = 4096    // first read of a chunk that is opened
 	maxHead      = 1 << 20 // longer lists of block positions are not read ahead
 )
@@ -61,14 +61,12 @@ type windowVisit struct {
 }
 
 func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *prefetcher {
-	p := &prefetcher{d: d, src: src, round: roundBytes, call: ctx, most: windowBytes}
+	p := &prefetcher{d: d, src: src, round: storage.MaxRoundTripBytes, call: ctx, most: windowBytes}
 	if limit := d.f.opts.MaxBytes; limit > 0 {
 		p.most = min(p.most, limit/maxWindows)
 	}
 	if g, ok := src.(storage.Gapper); ok {
-		if p.gap = g.Gap(); p.gap == 0 {
-			p.round = 0
-		}
+		p.gap, p.round = g.Gap(), float64(storage.Costs{Gapper: g}.RoundTripBytes())
 	}
 	p.ctx, p.cancel = context.WithCancel(ctx)
 	return p

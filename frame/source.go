@@ -39,7 +39,12 @@ import (
 //	Gap() int64
 //
 // then ReadRanges reads over gaps of up to that many bytes between ranges of a call. Chunks of about that size are read
-// as a whole. Without the method, or unless it returns 0, up to 1 MiB more is read if that saves a round trip.
+// as a whole. Without the method, or unless it returns 0, up to 1 MiB more is read if that saves a round trip, and
+// less if it also has the method
+//
+//	RoundTripBytes() int64
+//
+// which returns how many bytes arrive in the time of a round trip.
 //
 // If a Source has the method
 //

@@ -17,7 +17,8 @@ import (
 var forUsers = []string{
 	"chunk.DefaultLevel", "chunk.ErrParam", "chunk.Delta", "chunk.NDMean", "chunk.Params.BlockSizeFor", "chunk.UserFilter",
 	"frame.Batch.InsertRaw", "frame.Batch.UpdateRaw", "frame.EditStorage", "frame.Frame.ReadRaw",
-	"frame/remote.Dir.ChunkOffset", "frame/remote.Dir.Gap", "frame/remote.OpenDirGetter", "frame/remote.OpenGetter",
+	"frame/remote.Dir.ChunkOffset", "frame/remote.Dir.Gap", "frame/remote.Dir.RoundTripBytes",
+	"frame/remote.OpenDirGetter", "frame/remote.OpenGetter",
 	"frame/store.OpenReaderAt", "frame/store.ReadReference", "frame/store.Store.Layout", "frame/store.Store.Objects",
 	"frame/store.Create", "frame/store.CreateOptions", "frame/store.ErrParam", "frame/store.ErrReadOnly",
 	"frame/store.Store.Delete", "frame/store.Store.Pack", "frame/store.Store.Put", "frame/store.Store.SetAttr",

@@ -133,6 +133,23 @@ func atMost(t *testing.T, what string, s link.Stats, requests, rounds int, bytes
 	}
 }
 
+// TestSlowItem reads an item of a cold chunk: in one round trip if the bandwidth is high, and otherwise in two, which
+// take less time than the whole chunk.
+func TestSlowItem(t *testing.T) {
+	stored := makeArray(t, []int64{4, 512, 512}, []int64{4, 256, 256}, []int64{1, 64, 64}, codec.LZ4, false)
+	for _, c := range []struct {
+		bandwidth int64
+		requests  int
+		bytes     int64
+	}{{100e6, 1, 1 << 20}, {1e6, 2, 40 << 10}} {
+		o := remote.Options{Latency: 50 * time.Millisecond, Bandwidth: c.bandwidth}
+		far(t, stored, o, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+			s, _ := a.read(t, ndarray.At(1), ndarray.At(300), ndarray.At(200))
+			atMost(t, fmt.Sprintf("%d kB/s", c.bandwidth/1000), s, c.requests, c.requests, c.bytes)
+		})
+	}
+}
+
 // TestBlockTable counts what items take with a block table.
 func TestBlockTable(t *testing.T) {
 	c := table[0]

@@ -64,6 +64,9 @@ func newClient(rawURL string, o *Options) (*client, error) {
 			t = &http.Transport{Proxy: http.ProxyFromEnvironment}
 		}
 		t.MaxIdleConnsPerHost = o.Requests
+		if t.MaxIdleConns > 0 { // of all hosts
+			t.MaxIdleConns = max(t.MaxIdleConns, o.Requests)
+		}
 		t.MaxResponseHeaderBytes = 64 << 10
 		c.http, c.own = &http.Client{Transport: t}, true
 	}

@@ -150,6 +150,9 @@ func (d *Dir) String() string { return strings.TrimSuffix(d.index.String(), inde
 // Gap returns the largest gap in bytes between two ranges that ReadRanges reads with them: see [Object.Gap].
 func (d *Dir) Gap() int64 { return d.index.Gap() }
 
+// RoundTripBytes returns how many bytes arrive in the time of a round trip: see [Object.RoundTripBytes].
+func (d *Dir) RoundTripBytes() int64 { return d.index.RoundTripBytes() }
+
 // Refresh asks the server whether the index is still the version that was opened: see [Object.Refresh].
 func (d *Dir) Refresh(ctx context.Context) error {
 	err := d.failed(task.Context(ctx))

@@ -244,6 +244,13 @@ func (obj *Object) Gap() int64 {
 	return m.GapLen()
 }
 
+// RoundTripBytes returns how many bytes arrive in the time of a round trip, which is Latency*Bandwidth: see
+// [frame.Source]. It changes while the Object learns what requests cost.
+func (obj *Object) RoundTripBytes() int64 {
+	m := obj.cost()
+	return m.RoundTripBytes()
+}
+
 // Refresh asks the server whether the object is still the version that was opened, with one request to the URL, which
 // follows redirects again. If it is not, Refresh and all later reads return ErrChanged: open the object again.
 // Frame.Refresh of package frame calls Refresh. If the server names no version and Options.Unversioned is not set,

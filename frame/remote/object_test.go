@@ -318,6 +318,17 @@ func TestOptions(t *testing.T) {
 	}
 }
 
+// TestIdleConns checks that the connections of all requests in flight are kept for the next call.
+func TestIdleConns(t *testing.T) {
+	c, err := newClient("http://host/a", &Options{Requests: 256})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tr, ok := c.http.Transport.(*http.Transport); !ok || tr.MaxIdleConns < 256 || tr.MaxIdleConnsPerHost < 256 {
+		t.Errorf("transport %+v", c.http.Transport)
+	}
+}
+
 func TestContentRange(t *testing.T) {
 	for _, s := range []string{"", "bytes", "bytes 0-1", "bytes 0-1/2/3", "bytes 1-0/5", "bytes 0-5/5", "bytes -1/5", "bytes 0-/5", "bytes +0-1/5", "items 0-1/5", "bytes 0-1/99999999999999999999", "bytes */5"} {
 		if _, _, _, err := parseContentRange(s); !errors.Is(err, errors.ErrUnsupported) {

@@ -39,8 +39,12 @@ func (m *Model) GapLen() int64 {
 	if m.Gap != 0 {
 		return max(m.Gap, 0)
 	}
-	n := m.Latency.Seconds() * float64(m.Bandwidth) / float64(max(m.Requests, 1))
-	return int64(min(max(n, 0), math.MaxInt64/4))
+	return m.RoundTripBytes() / int64(max(m.Requests, 1))
+}
+
+// RoundTripBytes returns the number of bytes that arrive in the time from a request to its first byte.
+func (m *Model) RoundTripBytes() int64 {
+	return int64(min(max(m.Latency.Seconds()*float64(m.Bandwidth), 0), math.MaxInt64/4))
 }
 
 // Part is a part of a wanted range. A wanted range of at most Model.MaxLen bytes has one part.

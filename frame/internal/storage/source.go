@@ -29,6 +29,25 @@ type RangeReader interface {
 // reads with them.
 type Gapper interface{ Gap() int64 }
 
+// MaxRoundTripBytes is the largest number of bytes that a read takes to save a round trip.
+const MaxRoundTripBytes = 1 << 20
+
+// Costs are the optional methods Gap and RoundTripBytes of a RangeReader with a Gap.
+type Costs struct{ Gapper }
+
+// RoundTripBytes returns the number of bytes that arrive in the time of a round trip, at most MaxRoundTripBytes: that
+// number if the method is missing, and 0 if the gap is 0.
+func (c Costs) RoundTripBytes() int64 {
+	n := int64(MaxRoundTripBytes)
+	if r, ok := c.Gapper.(interface{ RoundTripBytes() int64 }); ok {
+		n = min(n, max(r.RoundTripBytes(), 0))
+	}
+	if c.Gap() == 0 {
+		n = 0
+	}
+	return n
+}
+
 // ChunkFiles is an optional interface of a Source, for a sparse frame: it returns the offset of a chunk file.
 type ChunkFiles interface{ ChunkOffset(n int64) int64 }
 

@@ -41,6 +41,9 @@ type RangeReader interface {
 // Gapper is an optional interface of a RangeReader: see frame.Source.
 type Gapper = storage.Gapper
 
+// Costs are the optional methods of a RangeReader with a Gap.
+type Costs = storage.Costs
+
 // Refresh calls the Refresh of src if it has one.
 func Refresh(ctx context.Context, src Source) error {
 	if r, ok := src.(storage.Refresher); ok {
@@ -58,7 +61,7 @@ func Section(src Source, off, size int64) Source {
 		return s
 	}
 	if g, ok := src.(Gapper); ok {
-		return gappedSection{rangedSection{s, r}, g}
+		return gappedSection{rangedSection{s, r}, Costs{Gapper: g}}
 	}
 	return rangedSection{s, r}
 }
@@ -66,7 +69,7 @@ func Section(src Source, off, size int64) Source {
 // gappedSection is a section of a RangeReader with a Gap.
 type gappedSection struct {
 	rangedSection
-	Gapper
+	Costs
 }
 
 // rangedSection is a section of a RangeReader.
@@ -95,7 +98,7 @@ func Named(src Source, name string) Source {
 		return n
 	}
 	if g, ok := src.(Gapper); ok {
-		return gappedNamed{rangedNamed{n, r}, g}
+		return gappedNamed{rangedNamed{n, r}, Costs{Gapper: g}}
 	}
 	return rangedNamed{n, r}
 }
@@ -118,7 +121,7 @@ type rangedNamed struct {
 // gappedNamed is a named RangeReader with a Gap.
 type gappedNamed struct {
 	rangedNamed
-	Gapper
+	Costs
 }
 
 type section struct {

@@ -157,7 +157,7 @@ func (w *window) source() source.Source {
 		return w
 	}
 	if g, ok := w.Source.(source.Gapper); ok {
-		return gappedWindow{rangedWindow{w, r}, g}
+		return gappedWindow{rangedWindow{w, r}, source.Costs{Gapper: g}}
 	}
 	return rangedWindow{w, r}
 }
@@ -171,7 +171,7 @@ type rangedWindow struct {
 // gappedWindow is a window of a source.RangeReader with a Gap.
 type gappedWindow struct {
 	rangedWindow
-	source.Gapper
+	source.Costs
 }
 
 // ReadRanges takes ranges from memory if all of their bytes are in memory.
