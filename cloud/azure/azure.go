@@ -11,9 +11,13 @@
 // set the account, too: see [gocloud.dev/blob/azureblob.URLOpener]. The ETag names the version of a blob, and every
 // read after the first asks for that version (If-Match). Opening takes two round trips, or one for a blob of up to 64
 // KiB: Azure has no ranges at the end of a blob.
+//
+// The Azure SDK keeps 10 connections. More requests in flight open new ones each time. So Open and OpenDir have 10
+// requests in flight, unless Options.Requests is set. Set it to 10 for the Open of a Bucket.
 package azure
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +37,22 @@ import (
 
 // Open opens the blob at a URL such as "azblob://container/dir/a.b2nd" for reading. See [cloud.Open].
 func Open(ctx context.Context, url string, o *remote.Options) (*remote.Object, error) {
-	return cloud.Open(ctx, url, Driver{}, o)
+	return cloud.Open(ctx, url, Driver{}, withRequests(o))
 }
 
 // OpenDir opens the sparse frame at a URL such as "azblob://container/dir/a.b2nd/" for reading. See [cloud.OpenDir].
 func OpenDir(ctx context.Context, url string, o *remote.Options) (*remote.Dir, error) {
-	return cloud.OpenDir(ctx, url, Driver{}, o)
+	return cloud.OpenDir(ctx, url, Driver{}, withRequests(o))
+}
+
+// withRequests returns o with no more requests in flight than the SDK keeps connections, unless o sets Requests.
+func withRequests(o *remote.Options) *remote.Options {
+	var set remote.Options
+	if o != nil {
+		set = *o
+	}
+	set.Requests = cmp.Or(set.Requests, 10)
+	return &set
 }
 
 // OpenBucket opens a container at a URL such as "azblob://container". See [cloud.OpenBucket].

@@ -21,6 +21,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
@@ -35,24 +36,51 @@ import (
 
 // Open opens the object at a URL such as "s3://bucket/dir/a.b2nd" for reading. See [cloud.Open].
 func Open(ctx context.Context, url string, o *remote.Options) (*remote.Object, error) {
-	return cloud.Open(ctx, url, Driver{}, o)
+	return cloud.Open(ctx, url, newDriver(), o)
 }
 
 // OpenDir opens the sparse frame at a URL such as "s3://bucket/dir/a.b2nd/" for reading. See [cloud.OpenDir].
 func OpenDir(ctx context.Context, url string, o *remote.Options) (*remote.Dir, error) {
-	return cloud.OpenDir(ctx, url, Driver{}, o)
+	return cloud.OpenDir(ctx, url, newDriver(), o)
 }
 
 // OpenBucket opens a bucket at a URL such as "s3://bucket". See [cloud.OpenBucket].
 func OpenBucket(ctx context.Context, url string) (*cloud.Bucket, error) {
-	return cloud.OpenBucket(ctx, url, Driver{})
+	return cloud.OpenBucket(ctx, url, newDriver())
 }
 
 // Driver is the [cloud.Driver] for buckets of package s3blob.
-type Driver struct{}
+type Driver struct{ client *client }
+
+// newDriver returns the Driver of a bucket whose reads use one client.
+func newDriver() Driver { return Driver{&client{}} }
+
+// client is the HTTP client of the SDK with more idle connections. The SDK keeps 10, but an Object has 16 requests in
+// flight: in each round, the others would open new connections.
+type client struct {
+	mu        sync.Mutex
+	sdk, wide *awshttp.BuildableClient
+}
+
+// maxIdle is the number of idle connections that a client keeps.
+const maxIdle = 100
+
+// use replaces the client of the SDK in the options of a request. It keeps a client that the caller has made.
+func (c *client) use(o *s3.Options) {
+	sdk, ok := o.HTTPClient.(*awshttp.BuildableClient)
+	if c == nil || !ok {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.sdk != sdk {
+		c.sdk, c.wide = sdk, sdk.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConns, t.MaxIdleConnsPerHost = maxIdle, maxIdle })
+	}
+	o.HTTPClient = c.wide
+}
 
 // Get implements [cloud.Driver].
-func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64, version string) (*remote.Answer, error) {
+func (d Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64, version string) (*remote.Answer, error) {
 	r, err := b.NewRangeReader(ctx, key, max(off, 0), n, &blob.ReaderOptions{BeforeRead: func(as func(any) bool) error {
 		var in *s3.GetObjectInput
 		if !as(&in) {
@@ -63,7 +91,7 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 		}
 		var opts *[]func(*s3.Options)
 		if as(&opts) { // ranges have no checksums, and the SDK would log each one
-			*opts = append(*opts, func(o *s3.Options) { o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired })
+			*opts = append(*opts, d.client.use, func(o *s3.Options) { o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired })
 		}
 		if version != "" {
 			in.IfMatch = aws.String(`"` + version + `"`)
@@ -71,7 +99,7 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 		return nil
 	}})
 	if err != nil {
-		if status := (Driver{}).Status(err); off < 0 && (status == http.StatusBadRequest || status == http.StatusNotImplemented) {
+		if status := d.Status(err); off < 0 && (status == http.StatusBadRequest || status == http.StatusNotImplemented) {
 			err = fmt.Errorf("%w: %w", err, errors.ErrUnsupported) // some stores have no ranges at the end
 		}
 		return nil, err
