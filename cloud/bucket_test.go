@@ -53,6 +53,17 @@ func array(t *testing.T, first, n int32) *ndarray.Array {
 	return a
 }
 
+// copyOf returns a function that copies an array to a Storage.
+func copyOf(ctx context.Context, a *ndarray.Array) func(st frame.Storage) error {
+	return func(st frame.Storage) error {
+		c, err := ndarray.Copy(ctx, "", a, &ndarray.CreateOptions{Storage: st})
+		if err != nil {
+			return err
+		}
+		return c.Close()
+	}
+}
+
 // TestBucket writes arrays and reads them again.
 func TestBucket(t *testing.T) {
 	buckets(t, func(t *testing.T, b *Bucket) {
@@ -67,14 +78,7 @@ func TestBucket(t *testing.T) {
 			if err != nil || size != int64(stored.Len()) {
 				t.Fatalf("Save: %d, %v", size, err)
 			}
-			err = b.Create(ctx, "b", func(st frame.Storage) error {
-				c, err := ndarray.Copy(ctx, "", a, &ndarray.CreateOptions{Storage: st})
-				if err != nil {
-					return err
-				}
-				return c.Close()
-			}, &WriteOptions{Overwrite: true})
-			if err != nil {
+			if err := b.Create(ctx, "b", copyOf(ctx, a), &WriteOptions{Overwrite: true}); err != nil {
 				t.Fatal(err)
 			}
 			for _, key := range []string{"a", "b"} {
@@ -329,7 +333,7 @@ func TestBucketErrors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, exists := b.Save(ctx, "a", a, nil)
-		exists2 := b.Create(ctx, "a", func(st frame.Storage) error { return nil }, nil)
+		exists2 := b.Create(ctx, "a", copyOf(ctx, a), nil)
 		for _, c := range []struct {
 			name      string
 			err, want error

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -205,6 +206,62 @@ func TestUploadBlockTable(t *testing.T) {
 	got, err := ndarray.Read[uint64](t.Context(), a)
 	if err != nil || !slices.Equal(got, items) || !a.CreateOptions().BlockTable {
 		t.Errorf("other items, or no block table: %v", err)
+	}
+}
+
+// TestCreateNoFrame calls Create with functions that return nil without a complete frame in the Storage. The object
+// must be as before.
+func TestCreateNoFrame(t *testing.T) {
+	ctx := t.Context()
+	broken := func(st frame.Storage, chunks int) error { // fails after a few chunks of 1 MiB, and ignores that
+		_, err := ndarray.FromFunc(ctx, "", []int64{64 << 20}, func(tile ndarray.Tile[byte]) error {
+			rand.NewChaCha8([32]byte{}).Read(tile.Items)
+			if chunks--; chunks < 0 {
+				return io.ErrUnexpectedEOF
+			}
+			return nil
+		}, &ndarray.CreateOptions{Storage: st, Chunks: []int64{1 << 20}, Blocks: []int64{1 << 20}, Concurrency: 1})
+		if !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Error(err)
+		}
+		return nil
+	}
+	const none, incomplete = "fill created no frame in st; set CreateOptions.Storage", "return the error of creating it"
+	for _, driver := range []Driver{nil, &partsDriver{}} {
+		b := New(memblob.OpenBucket(nil), "mem://bucket", driver)
+		defer b.Close()
+		if _, err := b.Save(ctx, "a", array(t, 0, 10), nil); err != nil {
+			t.Fatal(err)
+		}
+		before, _ := b.ReadAll(ctx, "a")
+		for _, c := range []struct {
+			name string
+			fill func(st frame.Storage) error
+			want string
+		}{
+			{"nothing", func(frame.Storage) error { return nil }, none},
+			{"in memory", func(frame.Storage) error { return copyOf(ctx, array(t, 0, 10))(nil) }, none},
+			{"emptied", func(st frame.Storage) error { return errors.Join(copyOf(ctx, array(t, 0, 10))(st), st.Truncate(0)) }, none},
+			{"a byte", func(st frame.Storage) error { _, err := st.WriteAt([]byte{0x9e}, 0); return err }, incomplete},
+			{"broken", func(st frame.Storage) error { return broken(st, 2) }, incomplete},
+			{"broken after parts", func(st frame.Storage) error { return broken(st, 20) }, incomplete},
+		} {
+			for key, overwrite := range map[string]bool{"a": true, "new": false} {
+				err := b.Create(ctx, key, c.fill, &WriteOptions{PartSize: 5 << 20, Overwrite: overwrite})
+				if !errors.Is(err, frame.ErrParam) || !strings.Contains(err.Error(), "mem://bucket/"+key) || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%s: %v, want ErrParam, %s", c.name, err, c.want)
+				}
+			}
+			if now, err := b.ReadAll(ctx, "a"); err != nil || !bytes.Equal(now, before) {
+				t.Errorf("%s: the object has %d bytes, %v", c.name, len(now), err)
+			}
+			if ok, err := b.Exists(ctx, "new"); ok || err != nil {
+				t.Errorf("%s: an object was written: %v", c.name, err)
+			}
+			if d, ok := driver.(*partsDriver); ok && (d.complete || len(d.parts) > 0) {
+				t.Errorf("%s: %d parts are left", c.name, len(d.parts))
+			}
+		}
 	}
 }
 

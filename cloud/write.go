@@ -90,7 +90,9 @@ func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOption
 //	}, nil)
 //
 // The object appears when fill has returned nil. If fill fails or panics, or ctx ends, the object is as before, except
-// during the last request: see [Bucket.Save]. fill must not retain the Storage.
+// during the last request: see [Bucket.Save]. Create returns frame.ErrParam, and the object is as before, if fill
+// returns nil without a complete frame in st, such as one that it has created without CreateOptions.Storage. fill must
+// not retain the Storage.
 //
 // If the driver is an [Uploader], parts are uploaded as soon as their bytes are written, and the first part, which has
 // the header, at the end. Bytes of an uploaded part can be neither read nor written again: that returns
@@ -102,12 +104,25 @@ func (b *Bucket) Create(ctx context.Context, key string, fill func(st frame.Stor
 	if err != nil {
 		return err
 	}
+	create := func(st frame.Storage) error {
+		err := fill(st)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		if err := checkHeader(st); err != nil {
+			return fmt.Errorf("create %s%s: %w", b.name, key, err)
+		}
+		return nil
+	}
 	if u, ok := b.driver.(Uploader); ok {
 		w := newUpload(ctx, b, u, key, &opts)
-		err = w.run(func() error { return fill(w) })
+		err = w.run(func() error { return create(w) })
 	} else {
 		st := frame.NewMemory(nil)
-		if err = fill(st); err == nil {
+		if err = create(st); err == nil {
 			err = b.stream(ctx, key, &opts, func(_ context.Context, w io.Writer) error {
 				_, err := w.Write(st.Bytes())
 				return err
@@ -115,6 +130,23 @@ func (b *Bucket) Create(ctx context.Context, key string, fill func(st frame.Stor
 		}
 	}
 	return err
+}
+
+// checkHeader returns frame.ErrParam if st does not begin with the header of a frame. Until a new frame is complete, st
+// has zeros in place of the header.
+func checkHeader(st frame.Storage) error {
+	const magic = "b2frame\x00" // after two bytes of MessagePack
+	head := make([]byte, 2+len(magic))
+	n, err := st.ReadAt(head, 0)
+	switch {
+	case n == 0 && err == io.EOF:
+		return fmt.Errorf("fill created no frame in st; set CreateOptions.Storage: %w", frame.ErrParam)
+	case err != nil && err != io.EOF:
+		return err
+	case string(head[2:]) != magic:
+		return fmt.Errorf("fill left no complete frame in st; return the error of creating it: %w", frame.ErrParam)
+	}
+	return nil
 }
 
 const contentType = "application/octet-stream"
