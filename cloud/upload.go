@@ -144,7 +144,8 @@ func (w *upload) Size() (int64, error) { return w.size(), nil }
 
 // errGone is returned for bytes of uploaded parts.
 func errGone(off int64) error {
-	return fmt.Errorf("bytes at %d are uploaded and can be neither read nor changed: %w", off, errors.ErrUnsupported)
+	return fmt.Errorf("bytes at %d are uploaded and can be neither read nor changed; append whole chunks in one batch, "+
+		"or create the array with FromFunc or FromSeq: %w", off, errors.ErrUnsupported)
 }
 
 // ReadAt implements frame.Storage.

@@ -45,7 +45,16 @@ func (d *partsDriver) Part(_ context.Context, number int, data []byte) error {
 }
 
 func (d *partsDriver) Complete(context.Context) error { d.complete = true; return nil }
-func (d *partsDriver) Abort(context.Context) error    { d.parts = nil; return nil }
+
+// object returns the parts one after the other.
+func (d *partsDriver) object() (all []byte) {
+	for i := range len(d.parts) {
+		all = append(all, d.parts[i+1]...)
+	}
+	return all
+}
+
+func (d *partsDriver) Abort(context.Context) error { d.parts = nil; return nil }
 
 // TestUpload compares the Storage of an upload with one in memory.
 func TestUpload(t *testing.T) {
@@ -120,8 +129,8 @@ func TestUpload(t *testing.T) {
 				if part := d.parts[i+1]; part == nil || len(part) != 100 && i != len(d.parts)-1 {
 					t.Fatalf("seed %d: part %d has %d bytes", seed, i+1, len(part))
 				}
-				got = append(got, d.parts[i+1]...)
 			}
+			got = d.object()
 		} else if got, err = inner.ReadAll(t.Context(), "a"); err != nil {
 			t.Fatal(err)
 		}
@@ -194,11 +203,7 @@ func TestUploadBlockTable(t *testing.T) {
 	if err != nil || len(d.parts) != 4 {
 		t.Fatalf("%d parts, %v", len(d.parts), err)
 	}
-	var stored []byte
-	for i := range len(d.parts) {
-		stored = append(stored, d.parts[i+1]...)
-	}
-	a, err := ndarray.OpenBytes(stored, nil)
+	a, err := ndarray.OpenBytes(d.object(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,6 +211,106 @@ func TestUploadBlockTable(t *testing.T) {
 	got, err := ndarray.Read[uint64](t.Context(), a)
 	if err != nil || !slices.Equal(got, items) || !a.CreateOptions().BlockTable {
 		t.Errorf("other items, or no block table: %v", err)
+	}
+}
+
+// appending returns a function that creates an array with rows of 100 items and appends n items at a time, in one batch
+// or with a commit for each append.
+func appending(ctx context.Context, items []int32, n int, batch bool) func(o *ndarray.CreateOptions) (*ndarray.Array, error) {
+	return func(o *ndarray.CreateOptions) (*ndarray.Array, error) {
+		a, err := ndarray.Zeros(ctx, "", []int64{0, 100}, "<i4", o)
+		if err != nil {
+			return nil, err
+		}
+		var to ndarray.Editor = a
+		commit := func() error { return nil }
+		if batch {
+			b, err := a.Begin(ctx)
+			if err != nil {
+				return nil, err
+			}
+			defer b.Rollback()
+			to, commit = b, b.Commit
+		}
+		for part := range slices.Chunk(items, n) {
+			if err := ndarray.Append(ctx, to, 0, part); err != nil {
+				return nil, err
+			}
+		}
+		return a, commit()
+	}
+}
+
+// TestUploadWays creates arrays in uploads in several ways. Those that use uploaded bytes again must fail with advice.
+func TestUploadWays(t *testing.T) {
+	ctx := t.Context()
+	const rows, columns = 804, 100
+	items := make([]int32, rows*columns)
+	r := rand.New(rand.NewPCG(1, 1))
+	for i := range items {
+		items[i] = int32(r.Uint32())
+	}
+	shape := []int64{rows, columns}
+	for _, c := range []struct {
+		name   string
+		ok     bool
+		create func(o *ndarray.CreateOptions) (*ndarray.Array, error)
+	}{
+		{"FromFunc", true, func(o *ndarray.CreateOptions) (*ndarray.Array, error) {
+			return ndarray.FromFunc(ctx, "", shape, func(t ndarray.Tile[int32]) error {
+				copy(t.Items, items[t.Start[0]*columns:])
+				return nil
+			}, o)
+		}},
+		{"FromSeq", true, func(o *ndarray.CreateOptions) (*ndarray.Array, error) {
+			return ndarray.FromSeq(ctx, "", shape, slices.Values(items), o)
+		}},
+		{"Concat", true, func(o *ndarray.CreateOptions) (*ndarray.Array, error) {
+			old, err := ndarray.Create(ctx, "", []int64{rows - 1, columns}, items[:(rows-1)*columns], &ndarray.CreateOptions{Chunks: o.Chunks})
+			if err != nil {
+				return nil, err
+			}
+			day, err := ndarray.Create(ctx, "", []int64{1, columns}, items[(rows-1)*columns:], nil)
+			if err != nil {
+				return nil, err
+			}
+			return ndarray.Concat(ctx, "", 0, []ndarray.Reader{old, day}, o)
+		}},
+		{"whole chunks in a batch", true, appending(ctx, items, 8*columns, true)},
+		{"whole chunks, a commit each", false, appending(ctx, items, 8*columns, false)},
+		{"half chunks in a batch", false, appending(ctx, items, 4*columns, true)},
+		{"half chunks, a commit each", false, appending(ctx, items, 4*columns, false)},
+	} {
+		fails := 0
+		for _, size := range []int{1000, 4000, 30_000} {
+			d := &partsDriver{}
+			b := New(memblob.OpenBucket(nil), "mem://", d)
+			defer b.Close()
+			w := newUpload(ctx, b, d, "a", &WriteOptions{PartSize: size, Requests: 3, Overwrite: true})
+			err := w.run(func() error {
+				a, err := c.create(&ndarray.CreateOptions{Storage: w, Chunks: []int64{8, columns}, Checksums: true, BlockTable: true})
+				if err != nil {
+					return err
+				}
+				return a.Close()
+			})
+			if err != nil {
+				if fails++; c.ok || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "append whole chunks in one batch") {
+					t.Errorf("%s, parts of %d bytes: %v", c.name, size, err)
+				}
+				continue
+			}
+			a, err := ndarray.OpenBytes(d.object(), &ndarray.OpenOptions{Verify: true})
+			if err != nil {
+				t.Fatalf("%s: %v", c.name, err)
+			}
+			if got, err := ndarray.Read[int32](ctx, a); err != nil || !slices.Equal(got, items) || len(d.parts) < 10 {
+				t.Errorf("%s, parts of %d bytes: other items, or %d parts, %v", c.name, size, len(d.parts), err)
+			}
+		}
+		if !c.ok && fails == 0 {
+			t.Errorf("%s: no error, so the documentation of Create is wrong", c.name)
+		}
 	}
 }
 

@@ -96,8 +96,12 @@ func (b *Bucket) Save(ctx context.Context, key string, src Saver, o *WriteOption
 //
 // If the driver is an [Uploader], parts are uploaded as soon as their bytes are written, and the first part, which has
 // the header, at the end. Bytes of an uploaded part can be neither read nor written again: that returns
-// errors.ErrUnsupported. So a Storage accepts the creation of a frame, and appending to it, but not all edits.
-// Otherwise the compressed frame is kept in memory until fill returns.
+// errors.ErrUnsupported. So a Storage accepts the creation of a frame, as by FromFunc, FromSeq, Concat and Copy of
+// package ndarray, but not all edits. To append to a new array, append whole chunks along the axis, in one batch. An
+// append to a chunk that is not full reads the chunk, and a commit after each append may write bytes again. Both fail
+// once these bytes are uploaded, which a test with little data does not show.
+//
+// With other drivers, the compressed frame is kept in memory until fill returns.
 func (b *Bucket) Create(ctx context.Context, key string, fill func(st frame.Storage) error, o *WriteOptions) error {
 	ctx = given(ctx)
 	opts, err := o.complete()

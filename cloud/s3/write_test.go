@@ -138,19 +138,22 @@ func TestWrite(t *testing.T) {
 		requests("Copy")
 		s.checkStored(t, "c", c.n)
 
-		err = b.Create(t.Context(), "d", func(st frame.Storage) error { // a commit for each chunk
-			o := noiseOptions(st)
-			o.Checksums = false
-			a, err := ndarray.Create(t.Context(), "", []int64{0}, []byte{}, o)
+		err = b.Create(t.Context(), "d", func(st frame.Storage) error { // whole chunks in one batch
+			a, err := ndarray.Create(t.Context(), "", []int64{0}, []byte{}, noiseOptions(st))
 			if err != nil {
 				return err
 			}
+			batch, err := a.Begin(t.Context())
+			if err != nil {
+				return err
+			}
+			defer batch.Rollback()
 			for part := range slices.Chunk(noiseBytes(c.n), 1<<20) {
-				if err := ndarray.Append(t.Context(), a, 0, part); err != nil {
+				if err := ndarray.Append(t.Context(), batch, 0, part); err != nil {
 					return err
 				}
 			}
-			return a.Close()
+			return errors.Join(batch.Commit(), a.Close())
 		}, o)
 		if err != nil {
 			t.Fatal(err)
