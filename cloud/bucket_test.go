@@ -172,7 +172,7 @@ func TestBucketDir(t *testing.T) {
 	})
 }
 
-// TestBucketChanged replaces and deletes objects between reads.
+// TestBucketChanged replaces and deletes objects between reads. Kept bytes can be read until a request finds that.
 func TestBucketChanged(t *testing.T) {
 	buckets(t, func(t *testing.T, b *Bucket) {
 		ctx := t.Context()
@@ -198,10 +198,18 @@ func TestBucketChanged(t *testing.T) {
 			if err := change(); err != nil {
 				t.Fatal(err)
 			}
+			for _, off := range []int64{0, 1<<20 - 10} { // kept since opening
+				if _, err := src.ReadAt(p, off); err != nil {
+					t.Errorf("%s: kept bytes at %d: %v", name, off, err)
+				}
+			}
 			for range 2 {
 				if _, err = src.ReadAt(p, 400_000); !errors.Is(err, frame.ErrChanged) {
 					t.Errorf("%s: %v, want ErrChanged", name, err)
 				}
+			}
+			if _, err := src.ReadAt(p, 0); !errors.Is(err, frame.ErrChanged) {
+				t.Errorf("%s: kept bytes after ErrChanged: %v", name, err)
 			}
 			src.Close()
 		}

@@ -22,8 +22,11 @@
 // An Object reads one version: that with the ETag of S3 and Azure or the generation of Google Cloud Storage, or else
 // with the time of the last change. Requests after the first ask for that version, and the version of each answer is
 // compared before its bytes are used. A time is that of the store, which may have whole seconds: two changes at the
-// same time look like one if the size is the same. If the object was replaced or deleted, reads return
-// frame.ErrChanged from then on.
+// same time look like one if the size is the same.
+//
+// If the object was replaced or deleted, the next read that needs a request returns frame.ErrChanged, and so do all
+// reads after it. Until then, reads of bytes that the Object keeps return those of the opened version: the first and
+// last 64 KiB, and bytes in caches. Refresh asks the store.
 //
 // # Writing
 //

@@ -21,8 +21,9 @@ import (
 // same time receive them once.
 //
 // Reads return bytes of the version of the index that OpenDir found, and of each chunk in the version in which it was
-// first read. If one of them was replaced, reads return ErrChanged from then on. A chunk that was replaced before its
-// first read is noticed only if it does not fit the index or its checksum: see Refresh.
+// first read. If one of them was replaced, the next read that needs a request for it returns ErrChanged, and so do all
+// reads of chunks after it. A chunk that was replaced before its first read is noticed only if it does not fit the
+// index or its checksum: see Refresh.
 type Dir struct {
 	index  *Object
 	o      Options // of the chunks

@@ -45,11 +45,14 @@
 // # Versions
 //
 // An Object reads one version of the object on the server. A strong ETag names the version, or else Last-Modified.
-// Every request asks for that version, and every answer is compared with it. If the object was replaced, reads return
-// ErrChanged from then on. With Last-Modified, a second change within the same second is not noticed, unless there is a
-// weak ETag: another one counts as another version. An ETag with a space is compared, but not sent. Refresh asks
-// whether the object has changed, and so does Refresh of its frame or array. In a directory, each file has a version of
-// its own: see Dir.
+// Every request asks for that version, and every answer is compared with it. If the object was replaced, the next read
+// that needs a request returns ErrChanged, and so do all reads after it. Until then, reads of bytes that the Object
+// keeps return those of the opened version: the first and last 64 KiB, and bytes in caches. Refresh asks whether the
+// object has changed, and so does Refresh of its frame or array. In a directory, each file has a version of its own:
+// see Dir.
+//
+// With Last-Modified, a second change within the same second is not noticed, unless there is a weak ETag: another one
+// counts as another version. An ETag with a space is compared, but not sent.
 //
 // Many servers of files look at the version only before they send an answer. If a file is edited in place at the same
 // time, the answer can have bytes of two versions, which is not noticed. A file that is replaced by renaming is safe,

@@ -12,8 +12,8 @@ import (
 
 // Errors, the same values as in the other packages of the module. Test with errors.Is.
 var (
-	// ErrChanged is returned by reads if the object on the server is no longer the version that was opened. Open it
-	// again.
+	// ErrChanged is returned by Refresh and by reads that find that the object on the server is no longer the version
+	// that was opened. Open it again.
 	ErrChanged = errs.ErrChanged
 	// ErrBounds is returned by reads outside the object.
 	ErrBounds = errs.ErrBounds
