@@ -329,7 +329,8 @@ func TestBucketErrors(t *testing.T) {
 		_, notFound := b.Open(ctx, "none", nil)
 		_, option := b.Open(ctx, "none", &remote.Options{Multipart: true})
 		_, canceled := b.Save(done, "a", a, nil)
-		_, parts := b.Save(ctx, "a", a, &WriteOptions{PartSize: 1})
+		_, parts := b.Save(ctx, "a", a, &WriteOptions{PartSize: 5<<20 - 1})
+		_, large := b.Save(ctx, "a", a, &WriteOptions{PartSize: 1<<30 + 1})
 		fails := b.Create(ctx, "a", func(st frame.Storage) error { return failed }, nil)
 		stopped, cancel := context.WithCancel(ctx)
 		late := b.Create(stopped, "a", func(st frame.Storage) error { cancel(); return nil }, nil)
@@ -347,7 +348,7 @@ func TestBucketErrors(t *testing.T) {
 			err, want error
 		}{
 			{"not found", notFound, fs.ErrNotExist}, {"option", option, frame.ErrParam}, {"canceled", canceled, context.Canceled},
-			{"part size", parts, frame.ErrParam}, {"fill", fails, failed}, {"canceled at the end", late, context.Canceled},
+			{"part size", parts, frame.ErrParam}, {"large part", large, frame.ErrParam}, {"fill", fails, failed}, {"canceled at the end", late, context.Canceled},
 			{"Save", broken, failed}, {"exists", exists, fs.ErrExist}, {"exists, Create", exists2, fs.ErrExist},
 		} {
 			if !errors.Is(c.err, c.want) || bytes.Contains([]byte(c.err.Error()), []byte("secret")) {

@@ -24,7 +24,7 @@ type WriteOptions struct {
 	// Overwrite replaces an existing object. Otherwise writing it returns fs.ErrExist. With S3, writing may return nil
 	// if the object already has these bytes, because the request may have been repeated.
 	Overwrite bool
-	// PartSize is the size of a part of an upload in bytes, at least 5 MiB; 0 = 16 MiB. Amazon S3 has at most 10000
+	// PartSize is the size of a part of an upload in bytes, 5 MiB to 1 GiB; 0 = 16 MiB. Amazon S3 has at most 10000
 	// parts in an object: with the default, 156 GiB. After that many parts the upload fails, so set PartSize for larger
 	// objects.
 	PartSize int
