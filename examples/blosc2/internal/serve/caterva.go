@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -208,19 +209,41 @@ func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, p
 	return s.send(w, r, b.Bytes())
 }
 
-// saveSelection writes a selection of an array as a frame.
+// saveSelection writes a selection of an array as a frame. Its items are those of the array, also if the codec or a
+// filter of the array is lossy: encoding decoded items with it again could change them.
 func (s *Server) saveSelection(ctx context.Context, w io.Writer, a *ndarray.Array, sel []ndarray.Index) error {
 	v, err := ndarray.Slice(a, sel...)
 	if err != nil {
 		return err
 	}
-	c, err := ndarray.Copy(ctx, "", v, &ndarray.CreateOptions{Concurrency: s.limits.Threads})
+	o := &ndarray.CreateOptions{Concurrency: s.limits.Threads}
+	if !keepsBytes(a.Frame().Info().Params) {
+		o.Codec, o.Filters = codec.Zstd, []chunk.Filter{chunk.Shuffle}
+	}
+	c, err := ndarray.Copy(ctx, "", v, o)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	_, err = c.Save(ctx, w)
 	return err
+}
+
+// keepsBytes reports whether compression parameters are known to restore each byte. Those with a parameter, as NDCell
+// and user filters have, are not.
+func keepsBytes(p chunk.Params) bool {
+	switch p.Codec {
+	case codec.Default, codec.BloscLZ, codec.LZ4, codec.LZ4HC, codec.Zlib, codec.Zstd:
+	default:
+		return false
+	}
+	return !slices.ContainsFunc(p.Filters, func(f chunk.Filter) bool {
+		switch f.With(0) {
+		case chunk.NoFilter, chunk.Shuffle, chunk.BitShuffle, chunk.Delta, chunk.ByteDelta:
+			return false
+		}
+		return true
+	})
 }
 
 // serveChunk answers api/chunk/PATH?nchunk=N: the stored bytes of a chunk.

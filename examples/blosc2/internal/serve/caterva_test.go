@@ -3,12 +3,16 @@ package serve
 import (
 	"encoding/json"
 	"errors"
+	"math"
+	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -88,6 +92,61 @@ func items(t *testing.T, a *ndarray.Array, sel ...ndarray.Index) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestFetchLossy fetches selections of arrays whose codec or filter is lossy. They have the items of the array, which
+// encoding with the same parameters would change again.
+func TestFetchLossy(t *testing.T) {
+	dir := t.TempDir()
+	data := make([]float32, 100*100)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range data {
+		data[i] = float32(100*math.Sin(float64(i)/37) + r.Float64())
+	}
+	whole := make([]int32, len(data))
+	for i := range whole {
+		whole[i] = int32(r.Uint32())
+	}
+	for name, o := range map[string]ndarray.CreateOptions{
+		"zfp_acc":    {Codec: codec.ZFPAcc},
+		"zfp_prec":   {Codec: codec.ZFPPrec, CodecMeta: 12},
+		"zfp_rate":   {Codec: codec.ZFPRate, CodecMeta: 30},
+		"ndmean":     {Filters: []chunk.Filter{chunk.NDMean.With(4), chunk.Shuffle}},
+		"trunc_prec": {Filters: []chunk.Filter{chunk.TruncPrec.With(12), chunk.Shuffle}},
+		"int_trunc":  {Filters: []chunk.Filter{chunk.IntTrunc.With(12)}},
+		"ndcell":     {Filters: []chunk.Filter{chunk.NDCell.With(4)}},
+		"plain":      {Codec: codec.LZ4, Filters: []chunk.Filter{chunk.Delta, chunk.BitShuffle}},
+	} {
+		o.Chunks, o.Blocks, o.NoSync = []int64{50, 50}, []int64{20, 20}, true
+		var a *ndarray.Array
+		var err error
+		if file := filepath.Join(dir, name+".b2nd"); name == "int_trunc" {
+			a, err = ndarray.Create(t.Context(), file, []int64{100, 100}, whole, &o)
+		} else {
+			a, err = ndarray.Create(t.Context(), file, []int64{100, 100}, data, &o)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		s := newServer(t, dir, testConfig())
+		for _, sel := range []string{":", "3:91,7:90", "::-2,3:"} {
+			index, err := parseSelection(sel)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := ndarray.OpenBytes([]byte(get(t, s, "/api/fetch/"+name+".b2nd?slice_="+sel)), nil)
+			if err != nil {
+				t.Fatalf("%s[%s]: %v", name, sel, err)
+			}
+			if !slices.Equal(items(t, b), items(t, a, index...)) {
+				t.Errorf("%s[%s] differs", name, sel)
+			}
+			if p := b.Frame().Info().Params; !keepsBytes(p) || name == "plain" && p.Codec != codec.LZ4 {
+				t.Errorf("%s[%s]: %+v", name, sel, p)
+			}
+		}
+	}
 }
 
 // TestManyAttributes has attributes that are within the limit one by one, but not together.
