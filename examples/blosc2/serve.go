@@ -15,8 +15,8 @@ type serveCmd struct {
 	Host     []string      `placeholder:"NAME" help:"also accept NAME in the header Host, such as the name of a proxy's server; may be repeated. At a loopback address the server accepts localhost, 127.0.0.1, ::1 and its own address, elsewhere every name unless there is a -host"`
 	CORS     string        `name:"cors" placeholder:"ORIGIN" help:"let scripts of this origin read answers, such as https://example.org; \"*\" means all origins"`
 	Viewer   string        `placeholder:"DIR" help:"serve the web page in this folder below /viewer/, with its scripts. Files of the served folder cannot run scripts"`
-	Result   size          `default:"67108864" placeholder:"BYTES" help:"largest number of bytes of the items of a selection; default: 64 MiB"`
-	Memory   int64         `default:"536870912" placeholder:"BYTES" help:"largest number of bytes of the items of all selections at a time; default: 512 MiB"`
+	Result   size          `default:"67108864" placeholder:"BYTES" help:"largest number of bytes of the items of a selection, or of a sparse frame that is fetched; default: 64 MiB"`
+	Memory   int64         `default:"536870912" placeholder:"BYTES" help:"largest number of bytes of all these at a time; default: 512 MiB"`
 	Requests int           `default:"256" placeholder:"N" help:"largest number of requests at a time; others wait for 2 seconds, and then get status 503; default: 256"`
 	Decoders int           `placeholder:"N" help:"largest number of requests that open or decode at a time; default: twice the number of CPUs"`
 	Threads  int           `placeholder:"N" help:"goroutines that decode one selection; default: the number of CPUs"`

@@ -163,7 +163,8 @@ func (s *Server) serveFetch(w *response, r *http.Request) error {
 	return s.serveFrame(w, r, sel, "fetch", text)
 }
 
-// serveStored answers with the stored frame of a path. The bytes of a sparse frame are those of a contiguous copy.
+// serveStored answers with the stored frame of a path. The bytes of a sparse frame are those of a contiguous copy, with
+// its metalayers and attributes.
 func (s *Server) serveStored(w *response, r *http.Request) error {
 	t, err := s.resolve(r.URL.Path)
 	switch {
@@ -172,9 +173,32 @@ func (s *Server) serveStored(w *response, r *http.Request) error {
 	case t.key != "":
 		return s.serveLeaf(w, r)
 	case t.info.IsDir():
-		return s.serveFrame(w, r, nil, "stored")
+		return s.serveSparse(w, r)
 	}
 	return s.serveRegular(w, r, t)
+}
+
+// serveSparse answers with the contiguous form of the sparse frame at a path. It is made in memory.
+func (s *Server) serveSparse(w *response, r *http.Request) error {
+	h := held{what: "the stored frame", limit: s.limits.Result, memory: s.memory}
+	defer h.free()
+	var now stamp
+	var tag string
+	done := false
+	err := s.decode(w, r, func(ctx context.Context, t target, e *entry) error {
+		h.free() // of a state that has changed
+		now = s.stateOf(e)
+		tag = etag(now, "stored", t.key)
+		if done = notModified(w, r, tag); done {
+			return nil
+		}
+		_, err := e.array.Save(ctx, &h)
+		return err
+	})
+	if err != nil || done {
+		return err
+	}
+	return serveContent(w, r, "", tag, time.Unix(0, now.mtime), bytes.NewReader(h.bytes))
 }
 
 // serveFrame answers with a selection of an array, as a frame.

@@ -1,8 +1,10 @@
 package serve
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"math"
 	"math/rand/v2"
 	"net/url"
@@ -147,6 +149,56 @@ func TestFetchLossy(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestFetchSparse fetches a sparse frame: the bytes of its contiguous form, in ranges on request.
+func TestFetchSparse(t *testing.T) {
+	dir := t.TempDir()
+	a, err := ndarray.Create(t.Context(), filepath.Join(dir, "s.b2nd"), []int64{2, 3}, []int32{1, 2, 3, 4, 5, 6}, &ndarray.CreateOptions{
+		Sparse: true, NoSync: true, Attrs: map[string]any{"author": "Ada"}, Meta: []meta.Layer{{Name: "proj", Content: []byte{1}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	var saved bytes.Buffer
+	if _, err := a.Save(t.Context(), &saved); err != nil {
+		t.Fatal(err)
+	}
+	want := saved.String()
+	c := testConfig()
+	s := newServer(t, dir, c)
+	const uri = "/api/fetch/s.b2nd"
+	answer := ask(t, s, "GET", uri)
+	if got := body(t, answer, 200); got != want {
+		t.Errorf("%d bytes, which are not those of the frame of %d bytes", len(got), len(want))
+	}
+	if got := body(t, ask(t, s, "GET", uri, "Range", "bytes=3-86"), 206); got != want[3:87] {
+		t.Errorf("range: %q", got)
+	}
+	if got := ask(t, s, "HEAD", uri); got.StatusCode != 200 || got.ContentLength != int64(len(want)) || got.Header.Get("Accept-Ranges") != "bytes" {
+		t.Errorf("HEAD: %v", got)
+	}
+	tag := answer.Header.Get("ETag")
+	body(t, ask(t, s, "GET", uri, "If-None-Match", tag), 304)
+	body(t, ask(t, s, "GET", uri, "If-Match", `"x"`), 412)
+	for header, n := range map[string]int{tag: 1, `"x"`: len(want)} {
+		if got, _ := io.ReadAll(ask(t, s, "GET", uri, "Range", "bytes=0-0", "If-Range", header).Body); len(got) != n {
+			t.Errorf("If-Range %s: %d bytes, want %d", header, len(got), n)
+		}
+	}
+	b, err := ndarray.OpenBytes([]byte(get(t, s, uri+"?slice_=")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if names := b.Frame().VLMetaNames(); !slices.Equal(names, []string{"author"}) || !slices.Equal(items(t, b), items(t, a)) {
+		t.Errorf("attributes %v", names)
+	}
+	c.Limits.Result = int64(len(want)) - 1
+	body(t, ask(t, newServer(t, dir, c), "GET", uri), 413)
+	s.memory.take(s.memory.max)
+	body(t, ask(t, s, "GET", uri), 503)
+	s.memory.give(s.memory.max)
+	get(t, s, uri)
 }
 
 // TestManyAttributes has attributes that are within the limit one by one, but not together.

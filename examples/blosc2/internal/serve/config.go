@@ -29,8 +29,8 @@ type Config struct {
 
 // Limits bound what clients can use. Zero fields select the defaults.
 type Limits struct {
-	Result   int64         // bytes of the items of a selection, and of the attributes of an array; 64 MiB
-	Memory   int64         // bytes of the items of all selections at a time; 512 MiB, and at least Result
+	Result   int64         // bytes of a selection, of a fetched sparse frame, and of all attributes of an array; 64 MiB
+	Memory   int64         // bytes of all selections and fetched sparse frames at a time; 512 MiB, and at least Result
 	Requests int           // requests at a time; 256
 	Decoders int           // requests that open or decode at a time; twice GOMAXPROCS
 	Wait     time.Duration // for a free place; 2 s

@@ -1,0 +1,38 @@
+package serve
+
+import "net/http"
+
+// held collects an answer. Its memory belongs to a budget until free is called.
+type held struct {
+	bytes  []byte
+	what   string // that is collected, for errors
+	limit  int64  // of the length
+	memory *budget
+	taken  int64
+}
+
+// Write implements io.Writer. The error is errBusy if the budget has not enough memory, and has status 413 if the
+// answer is longer than the limit.
+func (h *held) Write(p []byte) (int, error) {
+	n := int64(len(h.bytes)) + int64(len(p))
+	if n > h.limit {
+		return 0, errorf(http.StatusRequestEntityTooLarge, "%s: more than the limit of %d bytes", h.what, h.limit)
+	}
+	if n > int64(cap(h.bytes)) {
+		size := max(n, min(2*int64(cap(h.bytes)), h.limit))
+		if err := h.memory.take(size); err != nil { // while the old bytes are still in use
+			return 0, err
+		}
+		h.bytes = append(make([]byte, 0, size), h.bytes...)
+		h.memory.give(h.taken)
+		h.taken = size
+	}
+	h.bytes = append(h.bytes, p...)
+	return len(p), nil
+}
+
+// free gives the memory back. The answer is empty again.
+func (h *held) free() {
+	h.memory.give(h.taken)
+	h.bytes, h.taken = nil, 0
+}
