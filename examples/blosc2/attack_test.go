@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/goblosc/blosc2/examples/blosc2/internal/serve"
 	"github.com/goblosc/blosc2/internal/attack"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // TestAttack runs most verbs on mutants that package internal/attack makes, in processes with little memory. Each must
@@ -108,7 +108,7 @@ func attackLooks(in, copied string) [][]string {
 // attackServer sends requests for a mutant to a server of its folder. Each must have an answer.
 func attackServer(dir string) error {
 	s, err := serve.New(dir, serve.Config{
-		ItemText: itemText, Attributes: func(list []meta.Layer, check func(n int64) error) any { return valueMap{list, check} },
+		ItemText: itemText, Attribute: func(w *bufio.Writer, b []byte, check func(n int64) error) error { return writeUnpacked(w, b, check) },
 		Limits: serve.Limits{Bytes: 32 << 20, Result: 1 << 20, Memory: 1 << 20, Time: attackPatience},
 	})
 	if err != nil {

@@ -163,20 +163,33 @@ func readMap(d *json.Decoder) (any, error) {
 // does (NaN). Other such values become a descriptive string. check returns an error if the value takes too much memory:
 // see meta.UnmarshalWithin.
 func unpackJSON(b []byte, check func(n int64) error) (string, error) {
-	// meta.Map keeps the order of the maps inside it, so decode the value as the only value of a map.
-	var m meta.Map
-	if err := meta.UnmarshalWithin(append([]byte{0x81, 0xa0}, b...), &m, check); err != nil {
-		return "", err
-	}
 	var out bytes.Buffer
-	if err := writeJSON(&out, m[0].Value); err != nil {
+	if err := writeUnpacked(&out, b, check); err != nil {
 		return "", err
 	}
 	return out.String(), nil
 }
 
+// writeUnpacked writes what unpackJSON returns. If it returns an error of decoding, it has written nothing.
+func writeUnpacked(out textWriter, b []byte, check func(n int64) error) error {
+	// meta.Map keeps the order of the maps inside it, so decode the value as the only value of a map.
+	var m meta.Map
+	if err := meta.UnmarshalWithin(append([]byte{0x81, 0xa0}, b...), &m, check); err != nil {
+		return err
+	}
+	return writeJSON(out, m[0].Value)
+}
+
+// textWriter is a writer that returns no errors or keeps the first one: a *bytes.Buffer or a *bufio.Writer.
+type textWriter interface {
+	io.Writer
+	io.ByteWriter
+	io.StringWriter
+	WriteRune(r rune) (int, error)
+}
+
 // writeJSON writes a value as JSON.
-func writeJSON(out *bytes.Buffer, v any) error {
+func writeJSON(out textWriter, v any) error {
 	switch v := v.(type) {
 	case meta.Map:
 		out.WriteByte('{')
@@ -225,7 +238,7 @@ func writeJSON(out *bytes.Buffer, v any) error {
 }
 
 // writeKey writes the key of a map. Any other key than a string becomes a string that contains its JSON.
-func writeKey(out *bytes.Buffer, key any) error {
+func writeKey(out textWriter, key any) error {
 	if s, ok := key.(string); ok {
 		return writeJSON(out, s)
 	}
@@ -258,7 +271,7 @@ func withoutMaps(v any) any {
 }
 
 // writeList writes a list as JSON.
-func writeList(out *bytes.Buffer, list []any) error {
+func writeList(out textWriter, list []any) error {
 	out.WriteByte('[')
 	for i, v := range list {
 		if i > 0 {
@@ -274,7 +287,7 @@ func writeList(out *bytes.Buffer, list []any) error {
 
 // writeFloat writes a number of a size in bytes with the fewest digits that identify it, so that it is read as a float:
 // 2.0, not 2.
-func writeFloat(out *bytes.Buffer, f float64, size int) error {
+func writeFloat(out textWriter, f float64, size int) error {
 	switch {
 	case math.IsNaN(f):
 		out.WriteString("NaN")

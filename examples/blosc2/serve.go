@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"fmt"
 	"net"
 	"time"
 
 	"github.com/goblosc/blosc2/examples/blosc2/internal/serve"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // serveCmd serves a folder over HTTP.
@@ -15,8 +15,8 @@ type serveCmd struct {
 	Host     []string      `placeholder:"NAME" help:"also accept NAME in the header Host, such as the name of a proxy's server; may be repeated. At a loopback address the server accepts localhost, 127.0.0.1, ::1 and its own address, elsewhere every name unless there is a -host"`
 	CORS     string        `name:"cors" placeholder:"ORIGIN" help:"let scripts of this origin read answers, such as https://example.org; \"*\" means all origins"`
 	Viewer   string        `placeholder:"DIR" help:"serve the web page in this folder below /viewer/, with its scripts. Files of the served folder cannot run scripts"`
-	Result   size          `default:"67108864" placeholder:"BYTES" help:"largest number of bytes of the items of a selection, or of a sparse frame that is fetched; default: 64 MiB"`
-	Memory   int64         `default:"536870912" placeholder:"BYTES" help:"largest number of bytes of all these at a time; default: 512 MiB"`
+	Result   size          `default:"67108864" placeholder:"BYTES" help:"largest number of bytes of the items of a selection, or of a listing, an answer of api/info or a fetched sparse frame; default: 64 MiB"`
+	Memory   int64         `default:"536870912" placeholder:"BYTES" help:"largest number of bytes of all these at a time, and of attributes while they are decoded; default: 512 MiB"`
 	Requests int           `default:"256" placeholder:"N" help:"largest number of requests at a time; others wait for 2 seconds, and then get status 503; default: 256"`
 	Decoders int           `placeholder:"N" help:"largest number of requests that open or decode at a time; default: twice the number of CPUs"`
 	Threads  int           `placeholder:"N" help:"goroutines that decode one selection; default: the number of CPUs"`
@@ -43,7 +43,8 @@ password: use a proxy for both.
 An empty SEL selects all items. With format=npy or format=json, or the header Accept, a client asks for a form of a
 selection or listing; format without sel is an error for a file. In JSON, byte strings are text, or
 {"bytes": hexadecimal} if they are not UTF-8, and codes of text that UTF-8 cannot have are escapes such as \ud800. The
-paths below /api are those of Caterva2 that C2Array of python-blosc2 reads.
+paths below /api are those of Caterva2 that C2Array of python-blosc2 reads. Attributes are schunk.vlmeta of /api/info;
+schunk.vlmeta_errors has the errors of those that cannot be decoded.
 
 Examples:
   blosc2 serve data
@@ -75,7 +76,7 @@ func (v *serveCmd) Run(e *env) error {
 	defer l.Close()
 	c := serve.Config{
 		Hosts: append(hostsOf(l.Addr()), v.Host...), CORS: v.CORS, Viewer: v.Viewer, ItemText: itemText,
-		Attributes: func(list []meta.Layer, check func(n int64) error) any { return valueMap{list, check} },
+		Attribute: func(w *bufio.Writer, b []byte, check func(n int64) error) error { return writeUnpacked(w, b, check) },
 		Limits: serve.Limits{
 			Result: int64(v.Result), Memory: v.Memory, Requests: v.Requests, Decoders: v.Decoders,
 			Threads: v.Threads, Time: v.Time, Arrays: v.Arrays,

@@ -16,6 +16,10 @@ import (
 // TestServe serves a folder, reads from it as a client and with other verbs, and stops it.
 func TestServe(t *testing.T) {
 	a := newArray(t)
+	b := filepath.Join(filepath.Dir(a), "attrs.b2nd")
+	must(t, "x", "create", "-shape", "1", "-dtype", "|u1", "-vlmeta", `list=[1, {"a": null}]`, b)
+	must(t, "", "vlmeta", "-hex", b, "set", "nan", "91cb7ff8000000000000")
+	must(t, "", "vlmeta", "-hex", b, "set", "broken", "91")
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	in, out := io.Pipe()
@@ -58,6 +62,19 @@ func TestServe(t *testing.T) {
 	}
 	if r.Body.Close(); r.StatusCode != http.StatusMisdirectedRequest {
 		t.Errorf("unknown host: %s", r.Status)
+	}
+	r, err = http.Get(strings.TrimSuffix(url, filepath.Base(a)) + "api/info/attrs.b2nd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := io.ReadAll(r.Body)
+	if r.Body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"vlmeta":{"list":[1, {"a": null}],"nan":"[NaN]"}`, `"vlmeta_errors":{"broken":"meta: unmarshal: `} {
+		if !strings.Contains(string(info), want) {
+			t.Errorf("no %s in %s", want, info)
+		}
 	}
 	cancel()
 	if got := <-code; got != 0 || errOut.Len() != 0 {

@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,21 +16,19 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// arrayInfo is what Caterva2 reports of an array, as far as C2Array of python-blosc2 uses it.
+// arrayInfo is what Caterva2 reports of an array, as far as C2Array of python-blosc2 uses it, besides schunk.
 type arrayInfo struct {
 	Shape  []int64   `json:"shape"`
 	Chunks []int64   `json:"chunks"`
 	Blocks []int64   `json:"blocks"`
 	DType  string    `json:"dtype"`
-	SChunk frameInfo `json:"schunk"`
 	MTime  time.Time `json:"mtime"`
 }
 
-// frameInfo is what Caterva2 reports of a frame.
+// frameInfo is what Caterva2 reports of a frame as schunk, besides its attributes.
 type frameInfo struct {
 	CBytes     int64      `json:"cbytes"`
 	NBytes     int64      `json:"nbytes"`
@@ -40,7 +39,6 @@ type frameInfo struct {
 	NChunks    int        `json:"nchunks"`
 	Contiguous bool       `json:"contiguous"`
 	URLPath    *string    `json:"urlpath"`
-	VLMeta     any        `json:"vlmeta"`
 	CParams    cparamInfo `json:"cparams"`
 }
 
@@ -71,56 +69,42 @@ func below(r *http.Request, prefix string) *http.Request {
 // serveInfo answers api/info/PATH.
 func (s *Server) serveInfo(w *response, r *http.Request) error {
 	r = below(r, "/api/info/")
-	var b []byte
+	h := held{what: "the description", limit: s.limits.Result, memory: s.memory}
+	defer h.free()
 	done := false
 	err := s.decode(w, r, func(_ context.Context, t target, e *entry) error {
+		h.free() // of a state that has changed
 		now := s.stateOf(e)
 		if done = notModified(w, r, etag(now, "info", t.key)); done {
 			return nil
 		}
-		v, err := s.describeArray(e.array, now)
-		if err != nil {
-			return err
-		}
-		b, err = encodeJSON(v)
-		return err
+		return s.describeArray(&h, e.array, now)
 	})
 	if err != nil || done {
 		return err
 	}
 	w.Header().Set("Content-Type", "application/json")
-	return s.send(w, r, b)
+	return s.send(w, r, h.bytes)
 }
 
-// describeArray returns what the headers of an array say.
-func (s *Server) describeArray(a *ndarray.Array, now stamp) (*arrayInfo, error) {
-	f := a.Frame()
-	i := f.Info()
-	v := &arrayInfo{Shape: a.Shape(), Chunks: a.Chunks(), Blocks: a.Blocks(), DType: a.DType().String(), MTime: time.Unix(0, now.mtime).UTC()}
-	v.SChunk = frameInfo{
+// describeArray writes what the headers of an array say, and its attributes, as JSON.
+func (s *Server) describeArray(h *held, a *ndarray.Array, now stamp) error {
+	i := a.Frame().Info()
+	v := arrayInfo{Shape: a.Shape(), Chunks: a.Chunks(), Blocks: a.Blocks(), DType: a.DType().String(), MTime: time.Unix(0, now.mtime).UTC()}
+	f := frameInfo{
 		CBytes: i.CBytes, NBytes: i.NBytes, ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, NChunks: i.NumChunks,
-		Contiguous: !i.Sparse, ChunkShape: i.ChunkSize / max(i.TypeSize, 1), VLMeta: map[string]any{}, CParams: cparamsOf(i),
+		Contiguous: !i.Sparse, ChunkShape: i.ChunkSize / max(i.TypeSize, 1), CParams: cparamsOf(i),
 	}
 	if i.CBytes > 0 {
-		v.SChunk.CRatio = float64(i.NBytes) / float64(i.CBytes)
+		f.CRatio = float64(i.NBytes) / float64(i.CBytes)
 	}
-	if s.config.Attributes == nil {
-		return v, nil
+	if err := errors.Join(h.openObject(v), h.text(`,"schunk":`), h.openObject(f)); err != nil {
+		return err
 	}
-	var list []meta.Layer
-	total := int64(0)
-	for _, name := range f.VLMetaNames() {
-		b, err := f.VLMeta(name)
-		if err != nil {
-			return nil, err
-		}
-		if total += int64(len(b)); total > s.limits.Result {
-			return nil, errorf(http.StatusRequestEntityTooLarge, "the attributes are larger than the limit of %d bytes", s.limits.Result)
-		}
-		list = append(list, meta.Layer{Name: name, Content: b})
+	if err := s.writeAttributes(h, a.Frame()); err != nil {
+		return err
 	}
-	v.SChunk.VLMeta = s.config.Attributes(list, f.CheckAlloc)
-	return v, nil
+	return h.text("}}")
 }
 
 // cparamsOf returns compression parameters with the numbers of C-Blosc2.

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"runtime"
 	"time"
 
@@ -22,15 +23,17 @@ type Config struct {
 	// ItemText returns an item that is not a boolean, a complex number or structured, as text for JSON. Integers and
 	// finite floats must be numbers as JSON has them.
 	ItemText func(d meta.DType, b []byte) string
-	// Attributes returns attributes as a value for package json. nil leaves them out. check returns an error if an
-	// attribute takes too much memory: see meta.UnmarshalWithin.
-	Attributes func(list []meta.Layer, check func(n int64) error) any
+	// Attribute writes the content of an attribute as JSON. If that has numbers that JSON does not know, such as NaN,
+	// the server makes it a string. An error of decoding comes before anything is written, and those of w need not be
+	// returned. nil leaves attributes out. check returns an error if the value takes too much memory: see
+	// meta.UnmarshalWithin.
+	Attribute func(w *bufio.Writer, content []byte, check func(n int64) error) error
 }
 
 // Limits bound what clients can use. Zero fields select the defaults.
 type Limits struct {
-	Result   int64         // bytes of a selection, of a fetched sparse frame, and of all attributes of an array; 64 MiB
-	Memory   int64         // bytes of all selections and fetched sparse frames at a time; 512 MiB, and at least Result
+	Result   int64         // bytes of a selection, fetched sparse frame, listing or description of an array; 64 MiB
+	Memory   int64         // bytes of all these at a time; 512 MiB, and at least Result
 	Requests int           // requests at a time; 256
 	Decoders int           // requests that open or decode at a time; twice GOMAXPROCS
 	Wait     time.Duration // for a free place; 2 s

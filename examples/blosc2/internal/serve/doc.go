@@ -16,10 +16,10 @@
 //
 // # Limits
 //
-// A request waits for a free place, and gets status 503 with Retry-After if there is none soon. Selections have a limit
-// of bytes, of which there is also one for all requests at a time. Opening and reading have a limit of time, and each
-// piece of an answer has one to be taken by the client. See Limits. Arrays that are kept open have at most
-// 256 MiB of indexes, at 8 bytes for each chunk.
+// A request waits for a free place, and gets status 503 with Retry-After if there is none soon. Answers that are made
+// in memory, such as selections, have a limit of bytes, of which there is also one for all requests at a time. Opening
+// and reading have a limit of time, and each piece of an answer has one to be taken by the client. See Limits. Arrays
+// that are kept open have at most 256 MiB of indexes, at 8 bytes for each chunk.
 //
 // # Changed files
 //

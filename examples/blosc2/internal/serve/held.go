@@ -1,6 +1,9 @@
 package serve
 
-import "net/http"
+import (
+	"bytes"
+	"net/http"
+)
 
 // held collects an answer. Its memory belongs to a budget until free is called.
 type held struct {
@@ -29,6 +32,30 @@ func (h *held) Write(p []byte) (int, error) {
 	}
 	h.bytes = append(h.bytes, p...)
 	return len(p), nil
+}
+
+// text writes a string.
+func (h *held) text(s string) error {
+	_, err := h.Write([]byte(s))
+	return err
+}
+
+// json writes a value as JSON. Use it for small values, as the JSON is in memory twice.
+func (h *held) json(v any) error {
+	b, err := encodeJSON(v)
+	if err == nil {
+		_, err = h.Write(b)
+	}
+	return err
+}
+
+// openObject writes a struct as JSON, without the brace at its end, so that fields can follow.
+func (h *held) openObject(v any) error {
+	b, err := encodeJSON(v)
+	if err == nil {
+		_, err = h.Write(bytes.TrimSuffix(b, []byte("}")))
+	}
+	return err
 }
 
 // free gives the memory back. The answer is empty again.

@@ -1,8 +1,8 @@
 package serve
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"html/template"
 	"io"
 	"io/fs"
@@ -20,7 +20,7 @@ import (
 type listing struct {
 	Path      string  `json:"path"`
 	Kind      string  `json:"kind"` // directory or store
-	Entries   []child `json:"entries"`
+	Entries   []child `json:"entries,omitempty"`
 	Truncated bool    `json:"truncated"` // there are more entries
 }
 
@@ -48,20 +48,39 @@ func (s *Server) serveListing(w *response, r *http.Request) error {
 	}
 	w.Header().Set("Vary", "Accept")
 	w.Header().Set("Cache-Control", "no-cache")
-	var content []byte
+	h := held{what: "the listing", limit: s.limits.Result, memory: s.memory}
+	defer h.free()
 	if r.URL.Query().Get("format") == "json" || prefersJSON(r) {
 		w.Header().Set("Content-Type", "application/json")
-		content, err = encodeJSON(l)
+		err = l.writeJSON(&h)
 	} else {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		var b bytes.Buffer
-		err = page.Execute(&b, l)
-		content = b.Bytes()
+		err = page.Execute(&h, l)
 	}
 	if err != nil {
 		return err
 	}
-	return s.send(w, r, content)
+	return s.send(w, r, h.bytes)
+}
+
+// writeJSON writes a listing as JSON, entry by entry.
+func (l *listing) writeJSON(h *held) error {
+	head := *l
+	head.Entries = nil
+	if err := errors.Join(h.openObject(head), h.text(`,"entries":[`)); err != nil {
+		return err
+	}
+	for i, c := range l.Entries {
+		if i > 0 {
+			if err := h.text(","); err != nil {
+				return err
+			}
+		}
+		if err := h.json(c); err != nil {
+			return err
+		}
+	}
+	return h.text("]}")
 }
 
 // prefersJSON reports whether a client accepts JSON and not HTML.

@@ -92,7 +92,7 @@ func (s *Server) serveMetrics(w *response, r *http.Request) error {
 	gauge("gauge", "requests_in_flight", "Requests that are answered at the moment.", int64(s.requests.used()))
 	gauge("gauge", "open_arrays", "Open arrays and stores.", int64(open))
 	gauge("counter", "opened_arrays_total", "Arrays and stores that were opened.", opened)
-	gauge("gauge", "result_bytes", "Bytes of the selections and fetched sparse frames in memory.", s.memory.used.Load())
+	gauge("gauge", "result_bytes", "Bytes of answers in memory, such as selections.", s.memory.used.Load())
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-store")
 	return s.send(w, r, b.Bytes())

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
@@ -11,7 +12,6 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -108,14 +108,14 @@ func TestKeepsChanging(t *testing.T) {
 		defer a.Close()
 		left := 1
 		c := testConfig()
-		c.Attributes = func([]meta.Layer, func(int64) error) any {
+		c.Attribute = func(w *bufio.Writer, _ []byte, _ func(int64) error) error {
 			if left > 0 {
 				left--
 				if err := a.Resize(t.Context(), a.Size()+10); err != nil {
 					t.Error(err)
 				}
 			}
-			return nil
+			return w.WriteByte('0')
 		}
 		s := newServer(t, dir, c)
 		if got := get(t, s, "/api/info/a"); !strings.Contains(got, `"shape":[110]`) {
