@@ -61,8 +61,8 @@ func (s *Server) writeAttribute(h *held, f *frame.Frame, content []byte) error {
 	taken := int64(0)
 	defer func() { s.memory.give(taken) }()
 	take := func(n int64) error {
-		if n > s.memory.max {
-			return fmt.Errorf("%d bytes in memory, the limit is %d: %w", n, s.memory.max, ndarray.ErrTooLarge)
+		if n > s.memory.most {
+			return fmt.Errorf("%d bytes in memory, the limit is %d: %w", n, s.memory.most, ndarray.ErrTooLarge)
 		}
 		err := s.memory.take(n)
 		if err == nil {

@@ -182,6 +182,7 @@ func (s *Server) serveSparse(w *response, r *http.Request) error {
 	if err != nil || done {
 		return err
 	}
+	w.memory = s.memory
 	return serveContent(w, r, "", tag, time.Unix(0, now.mtime), bytes.NewReader(h.bytes))
 }
 
@@ -202,7 +203,7 @@ func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, p
 		if done = notModified(w, r, etag(s.stateOf(e), append(parts, t.key)...)); done {
 			return nil
 		}
-		n = min(2*n, s.limits.Memory) // the frame is in memory once as it is made, and once as it is sent
+		n = min(2*n, s.memory.most) // the frame is in memory once as it is made, and once as it is sent
 		if err := s.memory.take(n); err != nil {
 			return err
 		}

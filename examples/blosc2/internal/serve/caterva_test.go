@@ -206,7 +206,7 @@ func TestFetchSparse(t *testing.T) {
 	}
 	c.Limits.Result = int64(len(want)) - 1
 	body(t, ask(t, newServer(t, dir, c), "GET", uri), 413)
-	s.memory.take(s.memory.max)
+	s.memory.used.Add(s.memory.max)
 	body(t, ask(t, s, "GET", uri), 503)
 	s.memory.give(s.memory.max)
 	get(t, s, uri)

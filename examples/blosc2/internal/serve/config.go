@@ -33,13 +33,14 @@ type Config struct {
 // Limits bound what clients can use. Zero fields select the defaults.
 type Limits struct {
 	Result   int64         // bytes of a selection, fetched sparse frame, listing or description of an array; 64 MiB
-	Memory   int64         // bytes of all these at a time; 512 MiB, and at least Result
+	Memory   int64         // bytes of all these at a time, an eighth for small ones; 512 MiB, and at least Result
 	Requests int           // requests at a time; 256
 	Decoders int           // requests that open or decode at a time; twice GOMAXPROCS
 	Wait     time.Duration // for a free place; 2 s
 	Time     time.Duration // to open and decode; 30 s
 	Header   time.Duration // for a client to send the header of a request; 10 s
 	Stall    time.Duration // for a client to take the next MiB of an answer; 60 s
+	Rate     int64         // bytes a second that it must take on average while memory is short; 64 KiB
 	Arrays   int           // open arrays and stores; 64, and fewer if their indexes are large
 	Entries  int           // entries of a listing; 10,000
 	Bytes    int64         // bytes that may be allocated because a file claims a size, as MaxBytes in frame; 1 GiB
@@ -58,6 +59,7 @@ func (l Limits) withDefaults() Limits {
 	set(&l.Time, 30*time.Second)
 	set(&l.Header, 10*time.Second)
 	set(&l.Stall, time.Minute)
+	set(&l.Rate, 64<<10)
 	set(&l.Arrays, 64)
 	set(&l.Entries, 10_000)
 	set(&l.Bytes, 1<<30)

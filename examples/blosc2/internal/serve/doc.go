@@ -18,8 +18,11 @@
 //
 // A request waits for a free place, and gets status 503 with Retry-After if there is none soon. Answers that are made
 // in memory, such as selections, have a limit of bytes, of which there is also one for all requests at a time. Opening
-// and reading have a limit of time, and each piece of an answer has one to be taken by the client. See Limits. Arrays
-// that are kept open have at most 256 MiB of indexes, at 8 bytes for each chunk.
+// and reading have a limit of time, and each piece of an answer has one to be taken by the client. While other requests
+// are refused memory, a client that takes an answer in memory at less than Limits.Rate is disconnected when it has
+// taken the next MiB. An eighth of the memory, or what there is besides the largest answer if that is less, is for
+// answers of at most that part divided by the number of requests: slow clients of large answers do not stop small ones.
+// See Limits. Arrays that are kept open have at most 256 MiB of indexes, at 8 bytes for each chunk.
 //
 // # Changed files
 //

@@ -205,6 +205,7 @@ func redirectToSlash(w *response, r *http.Request) {
 
 // send answers with content that is in memory.
 func (s *Server) send(w *response, r *http.Request, content []byte) error {
+	w.memory = s.memory
 	w.Header().Set("Content-Length", strconv.Itoa(len(content)))
 	w.WriteHeader(http.StatusOK)
 	if r.Method != http.MethodHead {

@@ -67,19 +67,42 @@ func (s *seat) leave() {
 	}
 }
 
-// budget is a number of bytes that requests share.
+// budget is a number of bytes that requests share. Large answers leave a part of it to small ones, so that slow clients
+// of large answers do not stop those. The part is enough for a small answer to each request.
 type budget struct {
-	max  int64
-	used atomic.Int64
+	max     int64
+	most    int64 // of max, for all answers if one of them is not small
+	small   int64 // the size of the largest small answer
+	used    atomic.Int64
+	refused atomic.Int64 // number of times that there were too few bytes
 }
 
-// take takes n bytes. It does not wait: bytes may belong to slow clients.
-func (b *budget) take(n int64) error {
-	if b.used.Add(n) > b.max {
-		b.used.Add(-n)
-		return errBusy
+// newBudget returns a budget of Limits.Memory bytes. Its part for small answers is an eighth, or what there is besides
+// the largest answer if that is less.
+func newBudget(l Limits) *budget {
+	part := max(0, min(l.Memory/8, l.Memory-l.Result))
+	return &budget{max: l.Memory, most: l.Memory - part, small: part / int64(l.Requests)}
+}
+
+// take takes n bytes for an answer. It does not wait: bytes may belong to slow clients.
+func (b *budget) take(n int64) error { return b.grow(0, n) }
+
+// grow takes the bytes that an answer needs to grow from one size to another.
+func (b *budget) grow(from, to int64) error {
+	limit := b.max
+	if to > b.small {
+		limit = b.most
 	}
-	return nil
+	for {
+		used := b.used.Load()
+		if to-from > limit-used {
+			b.refused.Add(1)
+			return errBusy
+		}
+		if b.used.CompareAndSwap(used, used+to-from) {
+			return nil
+		}
+	}
 }
 
 // give gives n bytes back.

@@ -23,11 +23,10 @@ func (h *held) Write(p []byte) (int, error) {
 	}
 	if n > int64(cap(h.bytes)) {
 		size := max(n, min(2*int64(cap(h.bytes)), h.limit))
-		if err := h.memory.take(size); err != nil { // while the old bytes are still in use
+		if err := h.memory.grow(h.taken, size); err != nil {
 			return 0, err
 		}
 		h.bytes = append(make([]byte, 0, size), h.bytes...)
-		h.memory.give(h.taken)
 		h.taken = size
 	}
 	h.bytes = append(h.bytes, p...)

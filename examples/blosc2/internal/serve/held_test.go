@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"math"
+	"net/http"
 	"net/http/httptest"
 	"path/filepath"
 	"slices"
@@ -116,9 +118,72 @@ func TestAttributeErrors(t *testing.T) {
 	}
 }
 
+// TestSmallAnswers fills the memory with large answers. Small ones are still given, to as many requests as there are.
+func TestSmallAnswers(t *testing.T) {
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "a.b2nd"), 300_000)
+	c := testConfig()
+	c.Limits.Memory, c.Limits.Result, c.Limits.Requests = 16<<20, 2<<20, 20
+	s := newServer(t, dir, c)
+	var large, small int64
+	for s.memory.take(1_200_000) == nil {
+		large++
+	}
+	for _, uri := range []string{"/a.b2nd?sel=0&format=json", "/a.b2nd?sel=:25000", "/api/info/a.b2nd", "/?format=json", "/api/fetch/a.b2nd?slice_=:9"} {
+		get(t, s, uri)
+	}
+	body(t, ask(t, s, "GET", "/a.b2nd?sel="), 503)
+	for s.memory.take(2<<20/20) == nil {
+		small++
+	}
+	if large != 12 || small < 20 {
+		t.Errorf("%d large and %d small answers", large, small)
+	}
+	s.memory.give(large*1_200_000 + small*(2<<20/20))
+	get(t, s, "/a.b2nd?sel=")
+	for _, l := range []Limits{{Memory: 10, Result: 10, Requests: 1}, {Memory: 9, Result: 10, Requests: 1}, {Memory: 80, Result: 75, Requests: 1}} {
+		if b := newBudget(l); b.take(min(l.Result, l.Memory)) != nil {
+			t.Errorf("%+v: no answer of the largest size", l)
+		}
+	}
+}
+
+// TestSlowWhileShort sends selections to a client that takes them slowly. That breaks off an answer only if others were
+// refused memory in the meantime.
+func TestSlowWhileShort(t *testing.T) {
+	dir := t.TempDir()
+	writeNoise(t, filepath.Join(dir, "a.b2nd"), 32<<20)
+	c := testConfig()
+	c.Limits.Memory, c.Limits.Result = 64<<20, 32<<20
+	for _, rate := range []int64{1, 1 << 50} {
+		c.Limits.Rate = rate
+		s := newServer(t, dir, c)
+		addr, _ := start(t, s)
+		for _, short := range []bool{false, true} {
+			for _, uri := range []string{"/a.b2nd?sel=:", "/a.b2nd?sel=:5000000&format=json", "/a.b2nd"} {
+				r, err := http.Get("http://" + addr + uri)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if short {
+					s.memory.used.Add(s.memory.max)
+					body(t, ask(t, s, "GET", "/a.b2nd?sel=:9999"), 503)
+					s.memory.used.Add(-s.memory.max)
+				}
+				_, err = io.Copy(io.Discard, r.Body)
+				r.Body.Close()
+				if breaks := short && rate > 1 && uri != "/a.b2nd"; (err != nil) != breaks {
+					t.Errorf("%s, short %v, rate %d: %v", uri, short, rate, err)
+				}
+				eventually(t, "the memory is free", func() bool { return s.memory.used.Load() == 0 })
+			}
+		}
+	}
+}
+
 // TestHeld writes to a buffer with a limit and a budget.
 func TestHeld(t *testing.T) {
-	memory := &budget{max: 100}
+	memory := &budget{max: 100, most: 100}
 	h := held{what: "x", limit: 60, memory: memory}
 	for range 60 {
 		if err := h.text("y"); err != nil {
@@ -134,7 +199,7 @@ func TestHeld(t *testing.T) {
 	if h.free(); memory.used.Load() != 0 || len(h.bytes) != 0 {
 		t.Errorf("%d bytes are left", memory.used.Load())
 	}
-	memory.max = 10
+	memory.most = 10
 	if err := h.text(string(slices.Repeat([]byte("y"), 11))); !errors.Is(err, errBusy) || memory.used.Load() != 0 {
 		t.Errorf("%v", err)
 	}

@@ -19,6 +19,7 @@ func (s *Server) sendJSON(w *response, r *http.Request, res result) error {
 	if listCount(res.shape, itemCount(res.dtype)) > s.limits.Result {
 		return errorf(http.StatusRequestEntityTooLarge, "the selection has more lists and bytes of values in JSON than the limit of %d", s.limits.Result)
 	}
+	w.memory = s.memory
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusOK)
 	if r.Method == http.MethodHead {

@@ -211,7 +211,7 @@ func TestBusy(t *testing.T) {
 	fill := map[string]func() func(){
 		"requests": func() func() { s.requests.enter(t.Context()); return s.requests.leave },
 		"decoders": func() func() { s.decoders.enter(t.Context()); return s.decoders.leave },
-		"memory":   func() func() { s.memory.take(s.memory.max); return func() { s.memory.give(s.memory.max) } },
+		"memory":   func() func() { s.memory.used.Add(s.memory.max); return func() { s.memory.give(s.memory.max) } },
 	}
 	for name, take := range fill {
 		leave := take()

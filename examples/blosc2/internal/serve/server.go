@@ -53,7 +53,7 @@ func New(dir string, c Config) (*Server, error) {
 	return &Server{
 		config: c, limits: l, dir: dir, root: root, viewer: viewer, cache: newCache(l.Arrays, l.Time),
 		requests: newGate(l.Requests, l.Wait), decoders: newGate(l.Decoders, l.Wait),
-		memory: &budget{max: l.Memory}, metrics: newMetrics(),
+		memory: newBudget(l), metrics: newMetrics(),
 	}, nil
 }
 
@@ -109,7 +109,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	start := time.Now()
-	w := &response{ResponseWriter: rw, stall: s.limits.Stall}
+	w := &response{ResponseWriter: rw, stall: s.limits.Stall, rate: s.limits.Rate}
 	kind, serve := s.route(r)
 	defer func() { s.metrics.observe(kind, w.code, w.bytes, time.Since(start)) }()
 	h := w.Header()

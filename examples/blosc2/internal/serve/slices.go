@@ -172,6 +172,7 @@ func (s *Server) sendNPY(w *response, r *http.Request, res result) error {
 	if err != nil {
 		return err
 	}
+	w.memory = s.memory
 	n, _ := byteCount(res.shape, res.dtype.Size)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Content-Length", strconv.FormatInt(int64(len(head))+n, 10))
