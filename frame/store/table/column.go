@@ -44,8 +44,8 @@ func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
 	if why := t.refused[name]; why != "" {
 		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, faults.Unsupportedf("%s", why))
 	}
-	i := slices.IndexFunc(t.columns, func(c ColumnInfo) bool { return c.Name == name })
-	if i < 0 {
+	i, ok := t.byName[name]
+	if !ok {
 		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, errs.ErrNotExist)
 	}
 	c := &Column{t: t, info: t.columns[i], rows: t.rows}

@@ -3,6 +3,9 @@ package table
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io/fs"
+	"math"
 	"runtime"
 	"slices"
 	"strings"
@@ -54,5 +57,33 @@ func TestFirstTime(t *testing.T) {
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: %v, %v, want %v", unit, got, err, want)
 		}
+	}
+}
+
+// TestManyColumns looks up columns of a table of one column, and of one of 50,000: each takes about the same time.
+func TestManyColumns(t *testing.T) {
+	var took [2]time.Duration
+	for i, n := range []int{1, 50_000} {
+		columns := make([]string, n)
+		for k := range columns {
+			columns[k] = fmt.Sprintf(`{"name": "c%06d", "kind": "int8"}`, k)
+		}
+		tab, err := build(t, strings.Join(columns, ","), []bool{true}).open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		took[i] = math.MaxInt64
+		for range 5 {
+			start := time.Now()
+			for range 1000 {
+				if _, err := tab.Column(t.Context(), "c999999"); !errors.Is(err, fs.ErrNotExist) {
+					t.Fatal(err)
+				}
+			}
+			took[i] = min(took[i], time.Since(start))
+		}
+	}
+	if took[1] > 20*took[0] {
+		t.Errorf("1000 columns of 50,000: %v, of one: %v", took[1], took[0])
 	}
 }

@@ -23,6 +23,7 @@ type Table struct {
 	s       *store.Store
 	key     string
 	columns []ColumnInfo
+	byName  map[string]int    // position of each column
 	refused map[string]string // columns that cannot be read, with the reason
 	rows    *rows.Set
 }
@@ -52,6 +53,10 @@ func (t *Table) open(ctx context.Context) error {
 	defer f.Close()
 	if t.columns, t.refused, err = readSchema(f); err != nil {
 		return err
+	}
+	t.byName = make(map[string]int, len(t.columns))
+	for i := range t.columns {
+		t.byName[t.columns[i].Name] = i
 	}
 	marks, err := t.s.Frame(ctx, path.Join(t.key, "_valid_rows"))
 	if err != nil {
