@@ -63,10 +63,8 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 	}
 	found := []int64{}
 	var values []T // of some rows at a time
-	// Rows may match, starting at start, up to the segment that is looked at.
-	start, stop := int64(0), int64(0)
-	flush := func() error {
-		return c.inWindows(ctx, start, stop, rows.Window, int64(reflect.TypeFor[T]().Size()), true, func(c *Column, from, to int64) error {
+	for start, stop := range s.ranges(c, op, v) {
+		err := c.inWindows(ctx, start, stop, rows.Window, int64(reflect.TypeFor[T]().Size()), true, func(c *Column, from, to int64) error {
 			var err error
 			if values, err = readOrdered(ctx, c, values, from, to); err != nil {
 				return err
@@ -88,21 +86,11 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 			}
 			return nil
 		})
-	}
-	for i := range s.segments() {
-		end := c.rows.Rank(s.end(i))
-		if s.mayMatch(i, op, v) {
-			stop = end
-			continue
-		}
-		if err := flush(); err != nil {
+		if err != nil {
 			return nil, err
 		}
-		start, stop = end, end
 	}
-	stop = c.rows.Live // rows after the last segment
-	err = flush()
-	return found, err
+	return found, nil
 }
 
 // readOrdered returns the values of the rows start to stop-1. It uses the memory of values for numbers of rows that are

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"io"
 	"math"
@@ -20,6 +21,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/tabletest"
 	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // checkFind compares Find with all comparisons of some values with a loop over the rows.
@@ -261,14 +263,44 @@ func TestSummary(t *testing.T) {
 	}
 }
 
+// segment is an item of a summary.
+type segment struct {
+	Min   int32 `b2:"min"`
+	Max   int32 `b2:"max"`
+	Flags uint8 `b2:"flags"`
+}
+
+// summarize writes the summary of column c of n rows of int32. The columns of the table are in JSON.
+func (b *builder) summarize(columns string, n, length, epoch int, stale bool, list []segment) {
+	b.T.Helper()
+	array(b, "_indexes/c/summary.block", []int64{int64(len(list))}, list)
+	catalog := map[string]any{"c": map[string]any{"stale": stale, "built_value_epoch": 1, "dtype": "<i4", "shape": []int{n},
+		"target": map[string]any{"source": "field", "field": nil},
+		"levels": map[string]any{"block": map[string]any{"segment_len": length, "nsegments": len(list), "path": "_indexes/c/summary.block.b2nd"}}}}
+	b.Frame("_meta.b2f", nil, []meta.Layer{b.Layer("kind", "ctable"), b.Layer("value_epoch", epoch), b.Layer("index_catalog", catalog),
+		b.Layer("schema", `{"version": 1, "columns": [`+columns+`]}`)}, nil)
+}
+
+// blocks writes an array of one dimension in blocks of some rows.
+func (b *builder) blocks(key, dtype string, rows int64, data []byte) {
+	b.T.Helper()
+	d, err := meta.ParseDType(dtype)
+	if err != nil {
+		b.T.Fatal(err)
+	}
+	n := int64(len(data) / d.Size)
+	a, err := ndarray.CreateBytes(b.T.Context(), b.File(key+".b2nd"), []int64{n}, dtype, data, &ndarray.CreateOptions{Chunks: []int64{n}, Blocks: []int64{rows}})
+	if err == nil {
+		err = a.Close()
+	}
+	if err != nil {
+		b.T.Fatal(err)
+	}
+}
+
 // Segments without matching values are not read, and stale summaries are ignored.
 func TestSummaryUse(t *testing.T) {
 	ctx := context.Background()
-	type item struct {
-		Min   int32 `b2:"min"`
-		Max   int32 `b2:"max"`
-		Flags uint8 `b2:"flags"`
-	}
 	for name, c := range map[string]struct {
 		epoch int
 		stale bool
@@ -276,14 +308,9 @@ func TestSummaryUse(t *testing.T) {
 		used  bool
 	}{"fresh": {1, false, 6, true}, "old": {2, false, 6, false}, "marked stale": {1, true, 6, false}, "other length": {1, false, 7, false}} {
 		b := build(t, `{"name": "c", "kind": "int32"}`, []bool{true, false, true, true, true, true})
-		array(b, "_cols/c", []int64{6}, []int32{1, 2, 3, 4, 5, 6})
+		b.blocks("_cols/c", "<i4", 2, []byte{1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0, 5, 0, 0, 0, 6, 0, 0, 0})
 		// The summary lies about the second segment, to show whether it is used.
-		array(b, "_indexes/c/summary.block", []int64{3}, []item{{1, 2, 0}, {100, 200, 0}, {5, 6, 0}})
-		catalog := map[string]any{"c": map[string]any{"stale": c.stale, "built_value_epoch": 1, "dtype": "<i4", "shape": []int{c.nrows},
-			"target": map[string]any{"source": "field", "field": nil},
-			"levels": map[string]any{"block": map[string]any{"segment_len": 2, "nsegments": 3, "path": "_indexes/c/summary.block.b2nd"}}}}
-		b.Frame("_meta.b2f", nil, []meta.Layer{b.Layer("kind", "ctable"), b.Layer("value_epoch", c.epoch), b.Layer("index_catalog", catalog),
-			b.Layer("schema", `{"version": 1, "columns": [{"name": "c", "kind": "int32"}]}`)}, nil)
+		b.summarize(`{"name": "c", "kind": "int32"}`, c.nrows, 2, c.epoch, c.stale, []segment{{1, 2, 0}, {100, 200, 0}, {5, 6, 0}})
 		column, err := b.column("c")
 		if err != nil {
 			t.Fatal(err)
@@ -294,6 +321,50 @@ func TestSummaryUse(t *testing.T) {
 		}
 		if got, err := Find[int32](ctx, column, LessOrEqual, 5); err != nil || !slices.Equal(got, want) {
 			t.Errorf("%s: rows %v, %v, want %v", name, got, err, want)
+		}
+	}
+}
+
+// TestSegmentsOfBlocks finds rows of every other segment, of which blocks have many: of the column, or of its mask of
+// nulls. Each block is read once.
+func TestSegmentsOfBlocks(t *testing.T) {
+	const n, length = 1 << 18, 128
+	column := `{"name": "c", "kind": "int32", "null_storage": "mask"}`
+	values, mask, rng := make([]byte, 4*n), make([]byte, n), rand.New(rand.NewPCG(1, 2))
+	list := make([]segment, n/length)
+	want := []int64{}
+	for i := range mask {
+		binary.LittleEndian.PutUint32(values[4*i:], rng.Uint32()>>1)
+		mask[i] = byte(rng.IntN(256))
+		if k := i / length; i%length == 0 {
+			list[k] = segment{-int32(k % 2), math.MaxInt32, 0}
+		} else if i%length == 1 && k%2 == 1 {
+			binary.LittleEndian.PutUint32(values[4*i:], math.MaxUint32) // -1
+			mask[i] = 1
+			want = append(want, int64(i))
+		}
+	}
+	for name, rows := range map[string][2]int64{"column": {n, n}, "mask": {length, n}} {
+		b := build(t, column, tabletest.AllLive(n))
+		b.blocks("_cols/c", "<i4", rows[0], values)
+		b.blocks("_cols/c.notnull", "|b1", rows[1], mask)
+		b.summarize(column, n, length, 1, false, list)
+		tab, src := openCounted(b)
+		c, err := tab.Column(t.Context(), "c")
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := src.n.Load()
+		if _, err := Read[any](t.Context(), c, 0, n); err != nil {
+			t.Fatal(err)
+		}
+		middle := src.n.Load()
+		got, err := Find(t.Context(), c, Less, int32(0))
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%s: %d rows, %v, want %d", name, len(got), err, len(want))
+		}
+		if once, used := middle-before, src.n.Load()-middle; once < n || used > once*3/2 {
+			t.Errorf("%s: Find reads %d bytes, all rows have %d", name, used, once)
 		}
 	}
 }

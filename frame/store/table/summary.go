@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"iter"
 	"path"
 	"strings"
 
@@ -49,6 +50,43 @@ func (s *summary[T]) mayMatch(i int, op Op, v T) bool {
 		return matches(low, op, v)
 	}
 	return matches(high, op, v)
+}
+
+// ranges returns the rows of c that may compare with v. Rows of segments that lie in the same block are one range, with
+// the rows between them, so that no block is decoded for several ranges.
+func (s *summary[T]) ranges(c *Column, op Op, v T) iter.Seq2[int64, int64] {
+	return func(yield func(start, stop int64) bool) {
+		from, to := int64(0), int64(0) // stored rows of the range
+		for i := range s.segments() + 1 {
+			next, end := s.end(i-1), s.end(i)
+			if i == s.segments() {
+				if end = c.rows.Stored; next >= end { // no segment has these rows
+					break
+				}
+			} else if !s.mayMatch(i, op, v) {
+				continue
+			}
+			if !c.shareBlock(to, next) {
+				if !yield(c.rows.Rank(from), c.rows.Rank(to)) {
+					return
+				}
+				from = next
+			}
+			to = end
+		}
+		yield(c.rows.Rank(from), c.rows.Rank(to))
+	}
+}
+
+// shareBlock reports whether the stored rows up to end-1 and those starting at from have a block in common, or follow
+// each other.
+func (c *Column) shareBlock(end, from int64) bool {
+	for _, a := range []*ndarray.Array{c.array, c.mask} {
+		if a != nil && blockStart(a, from) < end {
+			return true
+		}
+	}
+	return from <= end
 }
 
 // indexEntry is the description of the index of a column.
