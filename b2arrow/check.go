@@ -2,9 +2,38 @@ package b2arrow
 
 import (
 	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/bitutil"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 )
+
+// checkType returns an error if using values of a type could panic, because a parameter of the type is out of range.
+// Package ipc does not check them all.
+func checkType(t arrow.DataType) error {
+	switch t := t.(type) {
+	case arrow.ExtensionType:
+		return checkType(t.StorageType())
+	case *arrow.DictionaryType:
+		return checkType(t.ValueType)
+	case *arrow.FixedSizeBinaryType:
+		if t.ByteWidth < 0 || t.BitWidth()/8 != t.ByteWidth { // an int of 32 bits may overflow
+			return corrupt("type %v", t)
+		}
+	case arrow.DecimalType:
+		most := map[int]int32{32: 9, 64: 18, 128: 38, 256: 76}[t.BitWidth()]
+		if p, s := t.GetPrecision(), t.GetScale(); p < 1 || p > most || s < -most || s > most {
+			return corrupt("type %v", t)
+		}
+	case arrow.NestedType:
+		for _, f := range t.Fields() {
+			if err := checkType(f.Type); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// bytesForBits returns the number of bytes of n bits. It does not overflow, unlike bitutil.BytesForBits.
+func bytesForBits(n int64) int64 { return n/8 + (n%8+7)/8 }
 
 // check returns an error if using the array of data could panic, because an offset or a length is wrong. Package ipc
 // does not check them all.
@@ -13,8 +42,12 @@ func check(d arrow.ArrayData) error {
 	if d.Offset() < 0 || d.Len() < 0 {
 		return corrupt("array of %d values at offset %d", d.Len(), d.Offset())
 	}
-	if b := d.Buffers(); len(b) > 0 && b[0] != nil && b[0].Len() > 0 && int64(b[0].Len()) < bitutil.BytesForBits(n) {
-		return corrupt("bitmap of %d bytes for %d values", b[0].Len(), n)
+	bitmap := bufferLen(d, 0)
+	if bitmap > 0 && bitmap < bytesForBits(n) {
+		return corrupt("bitmap of %d bytes for %d values", bitmap, n)
+	}
+	if nulls := d.NullN(); nulls > d.Len() || nulls < 0 && bitmap == 0 && n > 0 { // less than 0: counted in the bitmap
+		return corrupt("%d nulls of %d values", nulls, d.Len())
 	}
 	switch t := d.DataType().(type) {
 	case *arrow.NullType:
@@ -34,7 +67,7 @@ func check(d arrow.ArrayData) error {
 	case *arrow.DictionaryType:
 		return checkDictionary(d, t, n)
 	case arrow.FixedWidthDataType:
-		if have := bufferLen(d, 1); have < bitutil.BytesForBits(mul(n, int64(t.BitWidth()))) {
+		if have := bufferLen(d, 1); have < bytesForBits(mul(n, int64(t.BitWidth()))) {
 			return corrupt("%d bytes for %d values of type %v", have, n, t)
 		}
 		return nil
@@ -68,7 +101,7 @@ func checkOffsets[T int32 | int64](d arrow.ArrayData, cast func([]byte) []T, n, 
 		return corrupt("%d values without offsets", n)
 	}
 	offsets := cast(b.Bytes())
-	if int64(len(offsets)) < n+1 {
+	if int64(len(offsets)) <= n {
 		return corrupt("%d offsets for %d values", len(offsets), n)
 	}
 	last := T(0)

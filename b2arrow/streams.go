@@ -70,7 +70,11 @@ func streamType(o *objects.Array) (arrow.DataType, error) {
 	if n := r.Schema().NumFields(); n != 1 {
 		return nil, corrupt("%d columns in Arrow streams, want 1", n)
 	}
-	return r.Schema().Field(0).Type, nil
+	t := r.Schema().Field(0).Type
+	if err := checkType(t); err != nil {
+		return nil, fmt.Errorf("schema of Arrow streams: %w", err)
+	}
+	return t, nil
 }
 
 // lastBlock is the block in which a read ended, or the one after it, where the next read goes on.
