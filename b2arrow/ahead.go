@@ -82,6 +82,23 @@ func (a *ahead) batch(ctx context.Context, mem memory.Allocator, start, stop, li
 	return part, nil
 }
 
+// count counts the memory of a batch of the column, and of what the column keeps for the next one. Rows that are read
+// ahead have a limit of their own.
+func (a *ahead) count(t *tally, batch arrow.Array) {
+	t.n += a.kept
+	if a.last.a != nil {
+		t.add(a.last.a.Data())
+	}
+	if a.rows == a.size {
+		t.add(batch.Data())
+		return
+	}
+	t.n += mul(int64(batch.Len()), a.width())
+	if a.dict != nil {
+		t.add(a.dict)
+	}
+}
+
 // drop releases the rows that are held.
 func (a *ahead) drop() {
 	if a.held != nil {

@@ -22,7 +22,7 @@ import (
 // of reading.
 func Column(ctx context.Context, c *table.Column, start, stop int64, mem memory.Allocator) (arrow.Array, error) {
 	mem = allocator(mem)
-	r, err := newColumn(c, mem)
+	r, err := newColumn(c)
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +35,13 @@ type column struct {
 	c     *table.Column
 	info  table.ColumnInfo
 	field arrow.Field
-	dict  arrow.ArrayData // the categories of a dictionary
+	dict  arrow.ArrayData // the categories of a dictionary; nil if they were not read
+	kept  int64           // bytes of the categories that c keeps
 	last  lastBlock       // of Arrow streams
 }
 
 // newColumn returns a reader of c. The caller must release it.
-func newColumn(c *table.Column, mem memory.Allocator) (*column, error) {
+func newColumn(c *table.Column) (*column, error) {
 	r := &column{c: c, info: c.Info()}
 	var err error
 	if r.field, err = fieldOf(&r.info, 0); err != nil {
@@ -52,24 +53,6 @@ func newColumn(c *table.Column, mem memory.Allocator) (*column, error) {
 				return nil, r.wrap(err)
 			}
 		}
-	}
-	if r.info.Kind == "dictionary" {
-		b := array.NewStringBuilder(mem)
-		defer b.Release()
-		length := 0
-		for _, s := range c.Categories() {
-			if length += len(s); length > maxText {
-				return nil, r.wrap(tooLarge("more than 2 GiB of categories"))
-			}
-			if !utf8.ValidString(s) {
-				return nil, r.wrap(corrupt("category %q is not UTF-8", s))
-			}
-			b.Append(s)
-		}
-		values := b.NewArray()
-		defer values.Release()
-		r.dict = values.Data()
-		r.dict.Retain()
 	}
 	return r, nil
 }
@@ -158,8 +141,40 @@ func (r *column) readLists(ctx context.Context, mem memory.Allocator, start, sto
 	return newData(list, int(stop-start), validity, count, nil, elements), nil
 }
 
+// readCategories sets dict.
+func (r *column) readCategories(ctx context.Context, mem memory.Allocator) error {
+	categories, err := r.c.Categories(ctx)
+	if err != nil {
+		return err
+	}
+	b := array.NewStringBuilder(mem)
+	defer b.Release()
+	length := 0
+	for _, s := range categories {
+		if length += len(s); length > maxText {
+			return tooLarge("more than 2 GiB of categories")
+		}
+		if !utf8.ValidString(s) {
+			return corrupt("category %q is not UTF-8", s)
+		}
+		b.Append(s)
+	}
+	const header = 16 // of a string
+	r.kept = int64(length) + header*int64(len(categories))
+	values := b.NewArray()
+	defer values.Release()
+	r.dict = values.Data()
+	r.dict.Retain()
+	return nil
+}
+
 // readCodes reads a dictionary column. The code of a null becomes 0.
 func (r *column) readCodes(ctx context.Context, mem memory.Allocator, start, stop int64, nulls []bool) (arrow.ArrayData, error) {
+	if r.dict == nil {
+		if err := r.readCategories(ctx, mem); err != nil {
+			return nil, err
+		}
+	}
 	b, err := r.items(start, stop, arrow.PrimitiveTypes.Int32, r.c.Array().DType(), 1).buffer(ctx, mem)
 	if err != nil {
 		return nil, err

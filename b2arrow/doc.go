@@ -52,6 +52,8 @@
 // elements of arrays and the text of utf8 columns are decoded straight into it. Rows around deleted ones are copied,
 // 512 KiB at a time. Booleans, text of fixed size, and values of any size are converted.
 //
-// A file may be corrupt, or made to do harm. Batches have a bounded number of rows, and memory is allocated only if the
-// stored bytes justify it, by the rule of frame.OpenOptions.MaxBytes.
+// A file may be corrupt, or made to do harm. Batches have a bounded number of rows. Memory is allocated only if the
+// stored bytes justify it, by the rule of frame.OpenOptions.MaxBytes: those of each column for its values, and those of
+// all columns together for a batch. The categories of dictionaries, which the first batch reads, are part of both. Rows
+// that are read ahead take up to 64 MiB more, or MaxBytes if that is less.
 package b2arrow

@@ -1,6 +1,7 @@
 package b2arrow
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -64,6 +65,76 @@ func TestMemoryOfNulls(t *testing.T) {
 	b := build(t, `{"name": "s", "kind": "struct", "fields": [`+fmt.Sprintf(field, "a")+", "+fmt.Sprintf(field, "b")+`]}`, tabletest.AllLive(1))
 	b.Items("_cols/s", []any{nil})
 	checkMemory(t, b, 1, []memoryCase{{0, 0, frame.ErrTooLarge}})
+}
+
+// TestMemoryOfColumns reads columns that are within MaxBytes one by one, but not all of them in one record batch.
+func TestMemoryOfColumns(t *testing.T) {
+	const n, most, count = 12, 1 << 20, 3
+	for kind, c := range map[string]struct {
+		columns string
+		write   func(b *builder, key string)
+	}{
+		"texts": {`"kind": "vlstring"`, func(b *builder, key string) {
+			b.Items(key, slices.Repeat([][]any{{strings.Repeat("a", most/32)}}, n)...)
+		}},
+		"arrays": {`"kind": "ndarray", "item_shape": [4096], "dtype_str": "<i8"`, func(b *builder, key string) {
+			write(b, key, []int64{n, 4096}, make([]int64, n*4096))
+		}},
+		"streams": {`"kind": "list", "serializer": "arrow", "item": {"kind": "int64"}`, func(b *builder, key string) {
+			content, schema := stream(t, arrow.ListOf(arrow.PrimitiveTypes.Int64), "[["+strings.Repeat("0, ", most/32/8)+"0]]")
+			b.Batches(key, arrowLayer(schema), slices.Repeat([]int{1}, n), slices.Repeat([][][]byte{{content}}, n))
+		}},
+	} {
+		t.Run(kind, func(t *testing.T) {
+			b := build(t, severalColumns(count, c.columns), tabletest.AllLive(n))
+			for i := range count {
+				c.write(b, fmt.Sprint("_cols/c", i))
+			}
+			checkMemory(t, b, n, []memoryCase{{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 2, nil}})
+		})
+	}
+}
+
+// severalColumns returns the JSON of columns c0, c1 and so on.
+func severalColumns(n int, rest string) string {
+	columns := make([]string, n)
+	for i := range columns {
+		columns[i] = fmt.Sprintf(`{"name": "c%d", %s}`, i, rest)
+	}
+	return strings.Join(columns, ",")
+}
+
+// TestMemoryOfCategories reads dictionaries whose categories are within the limit one by one, but not all of them.
+// Their files have a few hundred bytes. Schema does not read them.
+func TestMemoryOfCategories(t *testing.T) {
+	const count, categories = 5, 1 << 20
+	ctx := context.Background()
+	b := build(t, severalColumns(count, `"kind": "dictionary"`), tabletest.AllLive(1))
+	text := []byte{0xa0} // of 0 bytes
+	list := append([]byte{0xdd, 0, categories >> 16, 0, 0}, bytes.Repeat(text, categories)...)
+	for i := range count {
+		key := fmt.Sprint("_cols/c", i)
+		write(b, key, []int64{1}, []int32{categories - 1})
+		b.Batches(key+"_dict", map[string]any{"version": 1, "serializer": "msgpack", "items_per_block": nil}, []int{categories}, [][][]byte{{list}})
+	}
+	tab := b.open()
+	if s, err := Schema(ctx, tab, nil); err != nil || s.NumFields() != count {
+		t.Errorf("Schema: %v, %v", s, err)
+	}
+	for _, x := range []struct {
+		columns []string
+		want    error
+	}{{[]string{"c0"}, nil}, {[]string{"c3", "c4"}, nil}, {nil, frame.ErrTooLarge}} {
+		var err error
+		for batch, e := range Batches(ctx, tab, &Options{Columns: x.columns, Allocator: checked(t)}) {
+			if err = e; err == nil && batch.Column(0).ValueStr(0) != "" {
+				t.Errorf("%v", batch)
+			}
+		}
+		if !errors.Is(err, x.want) {
+			t.Errorf("columns %q: %v, want %v", x.columns, err, x.want)
+		}
+	}
 }
 
 // memoryCase is a limit of memory, the number of rows of a batch, and the error that is expected.

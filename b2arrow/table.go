@@ -84,6 +84,7 @@ type reader struct {
 	mem     memory.Allocator
 	schema  *arrow.Schema
 	columns []*ahead
+	budget  budget
 	nest    *nest // nil if the columns are the fields
 	rows    int64 // of the table
 	size    int64 // rows of a batch
@@ -111,19 +112,20 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 			names = append(names, c.Name)
 		}
 	}
+	columns, err := openColumns(ctx, t, names)
+	if err != nil {
+		return nil, err
+	}
+	r.budget.frames = table.Frames(columns...)
+	most := min(mostColumn, r.budget.largest(mostAhead)/int64(max(len(columns), 1)))
 	var fields []arrow.Field
-	budget := min(mostColumn, mostAhead/int64(max(len(names), 1)))
-	for _, name := range names {
-		c, err := t.Column(ctx, name)
-		var column *column
-		if err == nil {
-			column, err = newColumn(c, r.mem)
-		}
+	for _, c := range columns {
+		column, err := newColumn(c)
 		if err != nil {
 			r.Release()
 			return nil, err
 		}
-		r.columns, fields = append(r.columns, newAhead(column, r.size, budget)), append(fields, column.field)
+		r.columns, fields = append(r.columns, newAhead(column, r.size, most)), append(fields, column.field)
 	}
 	if o.Structs {
 		var err error
@@ -135,6 +137,18 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 	}
 	r.schema = arrow.NewSchema(fields, nil)
 	return r, nil
+}
+
+// openColumns opens columns of a table.
+func openColumns(ctx context.Context, t *table.Table, names []string) ([]*table.Column, error) {
+	columns := make([]*table.Column, len(names))
+	for i, name := range names {
+		var err error
+		if columns[i], err = t.Column(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	return columns, nil
 }
 
 // Retain adds a reference.
@@ -188,12 +202,17 @@ func (r *reader) Err() error { return r.err }
 func (r *reader) read(ctx context.Context, start, stop int64) (arrow.RecordBatch, error) {
 	columns := make([]arrow.Array, 0, len(r.columns))
 	defer func() { releaseAll(columns) }()
+	used := tally{seen: map[*memory.Buffer]bool{}}
 	for _, c := range r.columns {
 		a, err := c.batch(ctx, r.mem, start, stop, r.rows)
 		if err != nil {
 			return nil, err
 		}
 		columns = append(columns, a)
+		c.count(&used, a)
+		if err := r.budget.check(used.n); err != nil {
+			return nil, err
+		}
 	}
 	if r.nest == nil {
 		return array.NewRecordBatch(r.schema, columns, stop-start), nil

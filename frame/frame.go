@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -483,64 +482,6 @@ func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 		Concurrency: o.Concurrency, MaxBytes: o.MaxBytes, Trusted: &f.trusted,
 		ItemSize: itemSize, BlockShape: blockShape,
 	}
-}
-
-// CheckAlloc returns an error that wraps ErrTooLarge if a caller should not allocate n bytes for data that the frame
-// claims to have. Call it before allocating memory whose size a file of unknown origin determines, such as the memory
-// for a whole array. Methods that return new memory check it themselves.
-//
-// The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
-// zeros, such as holes in a file, do not count as stored. A Frame that was created, not opened, has no limit, unless it
-// has chunks that were copied from a frame with one. On systems with addresses of 32 bits, it also refuses what they
-// cannot address.
-func (f *Frame) CheckAlloc(n int64) error {
-	if n > math.MaxInt || runtime.GOARCH == "wasm" && n > math.MaxUint32 {
-		return fmt.Errorf("%d bytes, which this system cannot address: %w", n, ErrTooLarge)
-	}
-	limit := f.allocLimit(n)
-	switch {
-	case n <= limit:
-		return nil
-	case f.opts.MaxBytes > 0:
-		return fmt.Errorf("%d bytes, but OpenOptions.MaxBytes allows %d: %w", n, limit, ErrTooLarge)
-	default:
-		return fmt.Errorf("%d bytes, but the size of the file allows %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)
-	}
-}
-
-// mostAlloc returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
-// CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
-func (f *Frame) mostAlloc() int64 {
-	const most = 64 << 30
-	limit := f.allocLimit(most)
-	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
-		limit = max(limit, coder.MemoryRatio*min(s.frameLen, math.MaxInt64/coder.MemoryRatio))
-	}
-	return limit
-}
-
-// allocLimit returns the limit of CheckAlloc, as far as it matters for n.
-func (f *Frame) allocLimit(n int64) int64 {
-	switch {
-	case f.opts.MaxBytes > 0:
-		return f.opts.MaxBytes
-	case f.opts.MaxBytes < 0 || f.trusted.Load():
-		return math.MaxInt64
-	case n <= coder.FreeBytes:
-		return coder.FreeBytes
-	}
-	s := f.pin()
-	if s == nil {
-		return coder.FreeBytes
-	}
-	defer f.unpin(s)
-	enough := (n-1)/coder.MemoryRatio + 1
-	s.evidence.mu.Lock()
-	defer s.evidence.mu.Unlock()
-	if s.evidence.sought < enough {
-		s.evidence.found, s.evidence.sought = f.store.evidence(s, enough), enough
-	}
-	return max(coder.FreeBytes, coder.MemoryRatio*min(s.evidence.found, math.MaxInt64/coder.MemoryRatio))
 }
 
 // errHole is the error of n bytes of which too few are stored.

@@ -440,3 +440,49 @@ func FuzzEdit(f *testing.F) {
 		}
 	})
 }
+
+// TestCheckAllocs checks memory that frames justify together, but not one of them.
+func TestCheckAllocs(t *testing.T) {
+	const stored = 12_000 // justify 47 MiB
+	rng := rand.New(rand.NewPCG(1, 2))
+	open := func(limit int64) *Frame {
+		content := make([]byte, stored)
+		for i := range content {
+			content[i] = byte(rng.IntN(255) + 1)
+		}
+		source, err := Create(t.Context(), "", nil)
+		must(t, err)
+		var b bytes.Buffer
+		must(t, source.Append(t.Context(), content))
+		_, err = source.Save(t.Context(), &b)
+		must(t, err)
+		f, err := OpenBytes(b.Bytes(), &OpenOptions{MaxBytes: limit})
+		must(t, err)
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	a, b, c := open(0), open(0), open(0)
+	small, large, free := open(1<<20), open(1<<30), open(-1)
+	for _, x := range []struct {
+		n      int64
+		frames []*Frame
+		want   error
+	}{
+		{0, nil, nil},
+		{coder.FreeBytes, []*Frame{a, b}, nil},
+		{coder.FreeBytes + 1, []*Frame{a}, ErrTooLarge},
+		{stored * 2 * coder.MemoryRatio, []*Frame{a, b}, nil},
+		{stored * 3 * coder.MemoryRatio, []*Frame{a, b}, ErrTooLarge},
+		{stored * 3 * coder.MemoryRatio, []*Frame{a, b, c}, nil},
+		{1 << 20, []*Frame{small, small}, nil},
+		{1<<20 + 1, []*Frame{small, small}, ErrTooLarge},
+		{coder.FreeBytes, []*Frame{small, a}, nil},
+		{1 << 30, []*Frame{a, large, small}, nil},
+		{1<<30 + 1, []*Frame{a, large, small}, ErrTooLarge},
+		{1<<31 - 1, []*Frame{small, free}, nil},
+	} {
+		if err := CheckAllocs(x.n, x.frames...); !errors.Is(err, x.want) {
+			t.Errorf("%d bytes of %d frames: %v, want %v", x.n, len(x.frames), err, x.want)
+		}
+	}
+}

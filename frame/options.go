@@ -3,12 +3,15 @@ package frame
 import (
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
+	"runtime"
 	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -291,4 +294,109 @@ func checkLocking(locking bool) error {
 		return fmt.Errorf("frame: this system has no file locks: %w", errors.ErrUnsupported)
 	}
 	return nil
+}
+
+// CheckAlloc returns an error that wraps ErrTooLarge if a caller should not allocate n bytes for data that the frame
+// claims to have. Call it before allocating memory whose size a file of unknown origin determines, such as the memory
+// for a whole array. Methods that return new memory check it themselves.
+//
+// The limit is OpenOptions.MaxBytes. Without it, n may be at most 64 MiB, or 4096 times the stored bytes. Pages of
+// zeros, such as holes in a file, do not count as stored. A Frame that was created, not opened, has no limit, unless it
+// has chunks that were copied from a frame with one. On systems with addresses of 32 bits, it also refuses what they
+// cannot address.
+func (f *Frame) CheckAlloc(n int64) error {
+	if err := checkAddress(n); err != nil {
+		return err
+	}
+	return checkLimit(n, f.allocLimit(n), f.opts.MaxBytes > 0)
+}
+
+// CheckAllocs is CheckAlloc for n bytes that belong to several frames, such as those of the columns of a table: their
+// stored bytes justify the memory together. With OpenOptions.MaxBytes, the limit is the largest one of the frames. A
+// frame must not be given twice.
+func CheckAllocs(n int64, frames ...*Frame) error {
+	if err := checkAddress(n); err != nil {
+		return err
+	}
+	limit, sum, fixed := int64(0), int64(0), len(frames) > 0
+	for _, f := range frames {
+		switch {
+		case f.opts.MaxBytes > 0:
+			limit = max(limit, f.opts.MaxBytes)
+			continue
+		case f.opts.MaxBytes < 0 || f.trusted.Load():
+			limit = math.MaxInt64
+		case n > coder.FreeBytes:
+			sum += f.evidence((n-1)/coder.MemoryRatio + 1 - sum)
+		}
+		fixed = false
+		if limit = max(limit, coder.FreeBytes, ratioOf(sum)); limit >= n {
+			break
+		}
+	}
+	return checkLimit(n, limit, fixed)
+}
+
+// checkAddress returns an error if the system cannot address n bytes.
+func checkAddress(n int64) error {
+	if n > math.MaxInt || runtime.GOARCH == "wasm" && n > math.MaxUint32 {
+		return fmt.Errorf("%d bytes, which this system cannot address: %w", n, ErrTooLarge)
+	}
+	return nil
+}
+
+// checkLimit returns an error if n bytes are more than a limit, which is that of MaxBytes if fixed is true.
+func checkLimit(n, limit int64, fixed bool) error {
+	switch {
+	case n <= limit:
+		return nil
+	case fixed:
+		return fmt.Errorf("%d bytes, but OpenOptions.MaxBytes allows %d: %w", n, limit, ErrTooLarge)
+	default:
+		return fmt.Errorf("%d bytes, but the size of the file allows %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)
+	}
+}
+
+// mostAlloc returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
+// CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
+func (f *Frame) mostAlloc() int64 {
+	const most = 64 << 30
+	limit := f.allocLimit(most)
+	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
+		limit = max(limit, ratioOf(s.frameLen))
+	}
+	return limit
+}
+
+// allocLimit returns the limit of CheckAlloc, as far as it matters for n.
+func (f *Frame) allocLimit(n int64) int64 {
+	switch {
+	case f.opts.MaxBytes > 0:
+		return f.opts.MaxBytes
+	case f.opts.MaxBytes < 0 || f.trusted.Load():
+		return math.MaxInt64
+	case n <= coder.FreeBytes:
+		return coder.FreeBytes
+	}
+	return max(coder.FreeBytes, ratioOf(f.evidence((n-1)/coder.MemoryRatio+1)))
+}
+
+// ratioOf returns the number of bytes that a number of stored bytes justifies.
+func ratioOf(stored int64) int64 {
+	return coder.MemoryRatio * min(stored, math.MaxInt64/coder.MemoryRatio)
+}
+
+// evidence returns the number of stored bytes that are not zero, as far as it matters whether they are enough.
+func (f *Frame) evidence(enough int64) int64 {
+	s := f.pin()
+	if s == nil {
+		return 0
+	}
+	defer f.unpin(s)
+	s.evidence.mu.Lock()
+	defer s.evidence.mu.Unlock()
+	if s.evidence.sought < enough {
+		s.evidence.found, s.evidence.sought = f.store.evidence(s, enough), enough
+	}
+	return s.evidence.found
 }

@@ -27,6 +27,7 @@ var forUsers = []string{
 	"frame/store/objects.ErrReadOnly", "frame/store/objects.ErrType", "frame/store/table.Column.Categories",
 	"frame/store/table.Column.Objects", "frame/store/table.Column.Stored", "frame/store/table.Column.Text", "frame.Frame.CheckAlloc",
 	"frame/store/table.Equal", "frame/store/table.Find", "frame/store/table.Less", "frame/store/table.LessOrEqual",
+	"frame.CheckAllocs", "frame/store/table.Frames",
 	"frame/store/table.NotEqual", "frame/store/table.ReadNullable", "frame/store/table.Rows",
 	"meta.ExtRef",
 	"ndarray.Array.Refresh", "ndarray.Array.Save", "ndarray.ErrChanged", "ndarray.ErrParam",

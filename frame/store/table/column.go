@@ -6,7 +6,9 @@ import (
 	"iter"
 	"path"
 	"slices"
+	"sync/atomic"
 
+	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
@@ -21,6 +23,7 @@ import (
 type Column struct {
 	t     *Table
 	info  ColumnInfo
+	key   string // of its first leaf
 	rows  *rows.Set
 	null  nullTest
 	nat   []byte         // item that is NaT, which is null, too; nil if the column is no nullable timestamp
@@ -28,7 +31,7 @@ type Column struct {
 	text  *ndarray.Array // bytes of texts
 	ends  *textEnds      // of the texts of some rows, in a loop over windows; otherwise nil
 	items *objects.Array // values of any size
-	dict  []string       // of a dictionary
+	dict  *dictionary    // nil if the column has no codes
 	mask  *ndarray.Array // true for values that are not null; nil = none is null
 
 	windows []*window // of the arrays, in a loop over rows; otherwise nil
@@ -66,11 +69,15 @@ func (c *Column) close() {
 	if c.items != nil {
 		c.items.Frame().Close()
 	}
+	if c.dict != nil {
+		c.dict.items.Frame().Close()
+	}
 }
 
 // open opens the leaves of a column.
 func (c *Column) open(ctx context.Context, t *Table) error {
 	key := path.Join(t.key, "_cols") + "/" + columnPath(c.info.Name)
+	c.key = key
 	var err error
 	switch c.info.Kind {
 	case "vlstring", "vlbytes", "object", "list", "struct":
@@ -84,8 +91,8 @@ func (c *Column) open(ctx context.Context, t *Table) error {
 		}
 		err = c.checkType(c.text, meta.DType{Kind: 'u', Size: 1}, 1)
 	case "dictionary":
-		if err = c.openDictionary(ctx, t, key); err != nil {
-			return err
+		if c.dict, err = openDictionary(ctx, t, key); err != nil {
+			return fmt.Errorf("categories: %w", err)
 		}
 		fallthrough
 	default:
@@ -151,34 +158,6 @@ func (c *Column) openItems(ctx context.Context, t *Table, key string) error {
 	return nil
 }
 
-// openDictionary reads the categories of a dictionary column.
-func (c *Column) openDictionary(ctx context.Context, t *Table, key string) error {
-	f, err := t.s.Frame(ctx, key+"_dict")
-	if err != nil {
-		return fmt.Errorf("categories: %w", err)
-	}
-	defer f.Close()
-	o, err := objects.New(ctx, f)
-	if err == nil {
-		m := memory{f: f}
-		err = o.Each(ctx, 0, o.Len(), func(_ int64, raw []byte) error {
-			if err := m.add(textHeader + int64(len(raw))); err != nil {
-				return err
-			}
-			var s string
-			if err := frames.UnmarshalMeta(f, raw, &s); err != nil {
-				return err
-			}
-			c.dict = append(c.dict, s)
-			return nil
-		})
-	}
-	if err != nil {
-		return fmt.Errorf("categories: %w", err)
-	}
-	return nil
-}
-
 // Info describes the column. The caller may change the result.
 func (c *Column) Info() ColumnInfo { return c.info.clone() }
 
@@ -215,5 +194,87 @@ func (c *Column) Stored(start, stop int64) iter.Seq2[int64, int64] {
 	return c.rows.Runs(start, stop)
 }
 
-// Categories returns the values of a dictionary column, in the order of their codes. The caller may change the result.
-func (c *Column) Categories() []string { return slices.Clone(c.dict) }
+// dictionary has the categories of a column. They are read when they are first used.
+type dictionary struct {
+	items  *objects.Array
+	values atomic.Pointer[[]string] // nil if they were not read
+}
+
+// openDictionary opens the categories of the column below a key.
+func openDictionary(ctx context.Context, t *Table, key string) (*dictionary, error) {
+	f, err := t.s.Frame(ctx, key+"_dict")
+	if err != nil {
+		return nil, err
+	}
+	o, err := objects.New(ctx, f)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &dictionary{items: o}, nil
+}
+
+// categories returns the categories. The caller must not change them. Calls at the same time may read them twice.
+func (d *dictionary) categories(ctx context.Context) ([]string, error) {
+	if values := d.values.Load(); values != nil {
+		return *values, nil
+	}
+	f := d.items.Frame()
+	m := memory{f: f}
+	values := []string{}
+	err := d.items.Each(ctx, 0, d.items.Len(), func(_ int64, raw []byte) error {
+		if err := m.add(textHeader + int64(len(raw))); err != nil {
+			return err
+		}
+		var s string
+		if err := frames.UnmarshalMeta(f, raw, &s); err != nil {
+			return err
+		}
+		values = append(values, s)
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("categories: %w", err)
+	}
+	d.values.Store(&values)
+	return values, nil
+}
+
+// Categories returns the values of a dictionary column, in the order of their codes, and nil for all other columns. The
+// first call that uses them reads them, and the column keeps them. The caller may change the result. The error wraps
+// ErrTooLarge if they take more memory than their stored bytes or MaxBytes allow, or is an error of reading.
+func (c *Column) Categories(ctx context.Context) ([]string, error) {
+	if c.dict == nil {
+		return nil, nil
+	}
+	values, err := c.dict.categories(ctx)
+	if err != nil {
+		return nil, c.wrap(err)
+	}
+	return slices.Clone(values), nil
+}
+
+// Frames returns the frames that columns of a table are read from, each once, for frame.CheckAllocs. The columns own
+// them.
+func Frames(columns ...*Column) []*frame.Frame {
+	var list []*frame.Frame
+	seen := map[string]bool{}
+	add := func(key string, f *frame.Frame) {
+		if !seen[key] {
+			seen[key], list = true, append(list, f)
+		}
+	}
+	for _, c := range columns {
+		add(c.key, c.valuesFrame())
+		if c.text != nil {
+			add(c.key+".utf8", c.text.Frame())
+		}
+		if c.mask != nil {
+			add(c.key+".notnull", c.mask.Frame())
+		}
+		if c.dict != nil {
+			add(c.key+"_dict", c.dict.items.Frame())
+		}
+	}
+	return list
+}

@@ -135,7 +135,11 @@ func TestMemoryOfAllItems(t *testing.T) {
 		}
 		check("strings", second(Read[string](ctx, c, 0, n)))
 		check("any", second(Read[any](ctx, c, 0, n)))
-		check("categories", c.openDictionary(ctx, c.t, "/_cols/d"))
+		d, err := openDictionary(ctx, c.t, "/_cols/d")
+		if err != nil {
+			t.Fatal(err)
+		}
+		check("categories", second(d.categories(ctx)))
 		if k, err := drain(All[string](ctx, c)); k != n || err != nil {
 			t.Errorf("MaxBytes %d: All returns %d values, then %v", limit, k, err)
 		}

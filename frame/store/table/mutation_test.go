@@ -78,7 +78,7 @@ func useTable(ctx context.Context, s *store.Store, key string) {
 		Read[any](ctx, c, 0, n)
 		ReadNullable[float64](ctx, c, 0, n)
 		c.Nulls(ctx, 0, n)
-		c.Categories()
+		c.Categories(ctx)
 		Find(ctx, c, Less, int64(3))
 		Find(ctx, c, Greater, 0.5)
 		Find(ctx, c, Equal, "a")

@@ -269,14 +269,18 @@ func (c *Column) readCategories(ctx context.Context, start, stop int64) ([]strin
 	if err != nil {
 		return nil, err
 	}
+	categories, err := c.dict.categories(ctx)
+	if err != nil {
+		return nil, err
+	}
 	values := make([]string, len(codes))
 	for i, code := range codes {
 		switch {
 		case code == c.info.nullCode:
-		case code < 0 || int(code) >= len(c.dict):
-			return nil, faults.Corruptf("code %d in row %d, but there are %d categories", code, start+int64(i), len(c.dict))
+		case code < 0 || int(code) >= len(categories):
+			return nil, faults.Corruptf("code %d in row %d, but there are %d categories", code, start+int64(i), len(categories))
 		default:
-			values[i] = c.dict[code]
+			values[i] = categories[code]
 		}
 	}
 	return values, nil

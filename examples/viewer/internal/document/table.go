@@ -81,7 +81,13 @@ func (c *column) opened(ctx context.Context) (*table.Column, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.open, c.categories = open, open.Categories()
+		c.open = open
+	}
+	if c.categories == nil {
+		var err error
+		if c.categories, err = c.open.Categories(ctx); err != nil {
+			return nil, err
+		}
 	}
 	return c.open, nil
 }
