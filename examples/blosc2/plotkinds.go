@@ -204,11 +204,7 @@ func (v *plotCmd) histogram(e *env, p *plot.Plot, r ndarray.Reader) error {
 	if err != nil {
 		return err
 	}
-	edges := make([]float64, v.Bins+1)
-	for i := range edges {
-		edges[i] = low + (high-low)*float64(i)/float64(v.Bins)
-	}
-	edges[v.Bins] = high
+	edges := equalBins(low, high, v.Bins)
 	counts, err := ndarray.Histogram(e.ctx, r, edges)
 	if err != nil {
 		return err

@@ -9,6 +9,14 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
+// TestPlotLargeRange draws the histogram of items whose range times the number of bins is infinite.
+func TestPlotLargeRange(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, strings.Repeat("\x00", 16), "create", "-dtype", "<f8", name)
+	must(t, "", "set", name, "1", "-value", "1e308")
+	picture(t, "-kind", "histogram", name, "-")
+}
+
 // TestPlotRange draws items whose range has no finite width. It must end, with one error.
 func TestPlotRange(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "a.b2nd")

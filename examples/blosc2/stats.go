@@ -193,19 +193,22 @@ func (v *statsCmd) whole(e *env, r ndarray.Reader, list []statistic) error {
 			p.add(fmt.Sprintf("quantile %v", v.Quantiles[i]), "%s", floatText(x, 8))
 		}
 	}
-	edges, counts, err := v.histogram(e, r, limits["min"], limits["max"])
-	if err != nil && err != errNoEdges {
-		return err
-	}
+	edges, counts, noHistogram := v.histogram(e, r, limits["min"], limits["max"])
 	if v.JSON {
-		return statsJSON(e, p, r, edges, counts)
+		if err := statsJSON(e, p, r, edges, counts); err != nil {
+			return err
+		}
+	} else {
+		if noHistogram == errNoEdges {
+			p.add("histogram", "%v", errNoEdges)
+		}
+		p.print()
+		if counts != nil {
+			printHistogram(e, edges, counts)
+		}
 	}
-	if err != nil {
-		p.add("histogram", "%v", err)
-	}
-	p.print()
-	if counts != nil {
-		printHistogram(e, edges, counts)
+	if noHistogram != errNoEdges {
+		return noHistogram
 	}
 	return nil
 }
@@ -231,13 +234,25 @@ func (v *statsCmd) histogram(e *env, r ndarray.Reader, low, high string) ([]floa
 	if first == last {
 		bins = 1
 	}
-	edges := make([]float64, bins+1)
-	for i := range edges {
-		edges[i] = first + (last-first)*float64(i)/float64(bins)
-	}
-	edges[bins] = last
+	edges := equalBins(first, last, bins)
 	counts, err := ndarray.Histogram(e.ctx, r, edges)
 	return edges, counts, err
+}
+
+// equalBins returns the edges of bins of equal width from first to last, whose distance must be finite.
+func equalBins(first, last float64, bins int) []float64 {
+	edges := make([]float64, bins+1)
+	for i := range edges {
+		at := (last - first) * float64(i)
+		if isFinite(at) {
+			at /= float64(bins) // last, so that edges that are integers are exact
+		} else {
+			at = (last - first) / float64(bins) * float64(i)
+		}
+		edges[i] = first + at
+	}
+	edges[bins] = last
+	return edges
 }
 
 // exactFloat returns the number that itemText has printed.

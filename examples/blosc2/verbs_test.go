@@ -120,6 +120,8 @@ func TestStatsEdges(t *testing.T) {
 		{"1 inf", "2", "histogram none, because the minimum, the maximum or their distance is infinite\n"},
 		{"-inf -inf", "2", "histogram none, because the minimum, the maximum or their distance is infinite\n"},
 		{"-1e308 1e308", "2", "histogram none, because the minimum, the maximum or their distance is infinite\n"},
+		{"0 1e308", "2", " 0 .. 5e+307 1 ████\n5e+307 .. 1e+308 1 ████\n"},
+		{"0 1e308", "3", " 0 .. 3.33333e+307 1 ████\n3.33333e+307 .. 6.66667e+307 0\n6.66667e+307 .. 1e+308 1 ████\n"},
 		{"1 inf", "0", "zeros 0\n"},
 		{"nan nan", "2", "zeros 0\n"},
 	} {
