@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/plotter"
 )
 
 // TestViridis compares colors with those of matplotlib.
@@ -118,6 +120,33 @@ func TestPlotKinds(t *testing.T) {
 	fails(t, 2, "such as 800x600", "", "plot", "-size", "9", level, dir+"/x.png")
 	fails(t, 2, "such as 800x600", "", "plot", "-size", "200x200x3", level, dir+"/x.png")
 	fails(t, 2, "exclude each other", "", "plot", "-range", "0,1", "-percentile", "1,2", level, dir+"/x.png")
+}
+
+// TestPlotLineStrokes draws a line of many points in short strokes, since the time of a stroke grows with the square of
+// its length. The strokes have all segments.
+func TestPlotLineStrokes(t *testing.T) {
+	for _, n := range []int{1, 2, strokePoints + 2, strokePoints + 3, 2*strokePoints + 2, 3200} {
+		line, at := make(plotter.XYs, n), 0
+		for i := range line {
+			line[i].X = float64(i)
+		}
+		for part := range strokes(line) {
+			if int(part[0].X) > max(at-1, 0) || len(part) > strokePoints+2 {
+				t.Errorf("%d points: %d from %v, after %d", n, len(part), part[0].X, at)
+			}
+			at = int(part[len(part)-1].X)
+		}
+		if at != n-1 {
+			t.Errorf("%d points: the last one is %d", n, at)
+		}
+	}
+	a := t.TempDir() + "/a.b2nd"
+	must(t, numbers(800), "create", "-raw", a)
+	for path := range strings.SplitSeq(must(t, "", "plot", "-svg", a, "-"), "<path ") {
+		if n := strings.Count(path, "L"); n > 150 {
+			t.Errorf("a path has %d segments", n)
+		}
+	}
 }
 
 // TestPlotBooleans draws booleans, which have no histogram.

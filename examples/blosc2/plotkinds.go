@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -122,12 +123,14 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 		if len(part) == 1 {
 			part = append(part, plotter.XY{X: part[0].X + 0.5, Y: part[0].Y})
 		}
-		l, err := plotter.NewLine(part)
-		if err != nil {
-			return err
+		for points := range strokes(part) {
+			l, err := plotter.NewLine(points)
+			if err != nil {
+				return err
+			}
+			l.Color, l.Width = ink, vg.Points(1)
+			p.Add(l)
 		}
-		l.Color, l.Width = ink, vg.Points(1)
-		p.Add(l)
 	}
 	values := []float64{low, high}
 	if v.Percentile != nil {
@@ -153,6 +156,24 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 	p.X.Label.Text = "axis 0"
 	p.Add(plotter.NewGrid())
 	return nil
+}
+
+// strokePoints is the number of segments that a stroke adds to a line. The time to draw a stroke as PNG grows with the
+// square of its length.
+const strokePoints = 100
+
+// strokes returns the points of a line in parts to draw one after the other. Each part but the last one ends with the
+// first segment of the next part, so that every corner is within a part and has no notch.
+func strokes(line plotter.XYs) iter.Seq[plotter.XYs] {
+	return func(yield func(plotter.XYs) bool) {
+		for len(line) > strokePoints+2 {
+			if !yield(line[:strokePoints+2]) {
+				return
+			}
+			line = line[strokePoints:]
+		}
+		yield(line)
+	}
 }
 
 // linePoints returns the points of the parts of a line between its gaps, and the range of its values. It holds some of
