@@ -17,7 +17,7 @@ func (v *benchCmd) printTrials(e *env, info frame.Info, data []byte) error {
 	if list == nil {
 		return fmt.Errorf("%s: the sample is constant or too short to choose by", v.Path)
 	}
-	fmt.Fprintf(e.out, "%s: goal %v, sample of %s\n\n", v.Path, chunk.Goal(v.Goal), shortSize(list[0].Bytes))
+	fmt.Fprintf(e.out, "%s: goal %v, sample of %s\n\n", visible(v.Path), chunk.Goal(v.Goal), shortSize(list[0].Bytes))
 	rows := [][]string{{"codec", "filters", "split", "size", "ratio", "write ns/B", "read ns/B", "cost"}}
 	for _, t := range list {
 		rows = append(rows, []string{
