@@ -257,12 +257,11 @@ func (d *differ) equal(a, b meta.DType, x, y []byte) bool {
 		}
 		return true
 	case a.Kind == 'c' && a.Size <= 16:
-		half := a.Size / 2
-		return d.closeTo(floatOf(a, x[:half]), floatOf(b, y[:half])) && d.closeTo(floatOf(a, x[half:]), floatOf(b, y[half:]))
+		return d.closeComplex(a, b, x, y)
 	case isInteger(a) && isInteger(b):
 		return d.closeInts(a, b, x, y)
 	case isReal(a):
-		return d.closeTo(realNumber(a, x), realNumber(b, y))
+		return d.closeReal(a, b, x, y)
 	}
 	return bytes.Equal(x, y)
 }
@@ -302,13 +301,57 @@ func integer(d meta.DType, b []byte) (uint64, bool) {
 	return unsignedInt(d, b), false
 }
 
-// closeTo reports whether two numbers are equal within the tolerance.
-func (d *differ) closeTo(x, y float64) bool {
-	if x == y || math.IsNaN(x) && math.IsNaN(y) {
-		return true
+// closeReal reports whether two real numbers, of which one is a float, are equal within the tolerance. An integer that
+// float64 cannot represent differs from every float.
+func (d *differ) closeReal(a, b meta.DType, x, y []byte) bool {
+	m, mRest := exactParts(a, x)
+	n, nRest := exactParts(b, y)
+	return d.within(math.Abs(difference(m, n)+mRest-nRest), math.Abs(realNumber(b, y)))
+}
+
+// exactParts returns two numbers whose sum is exactly an item of a real dtype. The second one is 0 for items that
+// float64 represents.
+func exactParts(d meta.DType, b []byte) (most, rest float64) {
+	const low = 1<<11 - 1 // bits besides the 53 of float64
+	switch d.Kind {
+	case 'i':
+		if n := signedInt(d, b); n < -1<<53 || n > 1<<53 {
+			return float64(n &^ low), float64(n & low)
+		}
+	case 'u':
+		if n := unsignedInt(d, b); n > 1<<53 {
+			return float64(n &^ low), float64(n & low)
+		}
 	}
-	distance := math.Abs(x - y)
-	if distance <= d.options.Tolerance+d.options.Relative*math.Abs(y) && !math.IsInf(distance, 0) {
+	return realNumber(d, b), 0
+}
+
+// closeComplex reports whether the distance of two complex numbers is within the tolerance. NaNs and infinities are
+// equal part by part.
+func (d *differ) closeComplex(a, b meta.DType, x, y []byte) bool {
+	re, im := complexParts(a, x)
+	otherRe, otherIm := complexParts(b, y)
+	size := 0.0
+	for _, part := range [...]float64{otherRe, otherIm} {
+		if isFinite(part) {
+			size = min(math.Hypot(size, part), math.MaxFloat64)
+		}
+	}
+	return d.within(math.Hypot(difference(re, otherRe), difference(im, otherIm)), size)
+}
+
+// difference returns x - y, or 0 if both are NaN or the same infinity.
+func difference(x, y float64) float64 {
+	if x == y || math.IsNaN(x) && math.IsNaN(y) {
+		return 0
+	}
+	return x - y
+}
+
+// within reports whether a distance from a number of B is within the tolerance. size is the absolute value of the
+// number. It notes a distance that is too large.
+func (d *differ) within(distance, size float64) bool {
+	if distance == 0 || distance <= d.options.Tolerance+d.options.Relative*size && !math.IsInf(distance, 0) {
 		return true
 	}
 	if !math.IsNaN(distance) {
