@@ -32,17 +32,23 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 		n, err := strconv.ParseUint(trimZeros(text), 0, 8*d.Size)
 		return orderedInt(d, n, text, err)
 	case 'f':
+		if d.Size > 8 {
+			break
+		}
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
 			return nil, badValue(d, text)
 		}
-		return floatBytes(d, x, d.Size), nil
+		return floatBytes(d, d.Size, text, x)
 	case 'c':
+		if d.Size > 16 {
+			break
+		}
 		z, err := strconv.ParseComplex(pythonComplex(text), 128)
 		if err != nil {
 			return nil, badValue(d, text)
 		}
-		return append(floatBytes(d, real(z), d.Size/2), floatBytes(d, imag(z), d.Size/2)...), nil
+		return floatBytes(d, d.Size/2, text, real(z), imag(z))
 	case 'S', 'U':
 		return parseText(d, text)
 	}
@@ -85,15 +91,25 @@ func orderedInt(d meta.DType, n uint64, text string, err error) ([]byte, error) 
 	return ordered(d, n, d.Size), nil
 }
 
-// floatBytes returns the bytes of a float of 2, 4 or 8 bytes. A number that is too large becomes infinite, as in NumPy.
-func floatBytes(d meta.DType, x float64, size int) []byte {
-	switch size {
-	case 2:
-		return ordered(d, uint64(ndarray.Float16Of(x)), 2)
-	case 4:
-		return ordered(d, uint64(math.Float32bits(float32(x))), 4)
+// floatBytes returns the bytes of floats of 2, 4 or 8 bytes, or the error for text with a finite number that would
+// become infinite.
+func floatBytes(d meta.DType, size int, text string, numbers ...float64) ([]byte, error) {
+	var out []byte
+	for _, x := range numbers {
+		bits := math.Float64bits(x)
+		switch size {
+		case 2:
+			bits = uint64(ndarray.Float16Of(x))
+		case 4:
+			bits = uint64(math.Float32bits(float32(x)))
+		}
+		b := ordered(d, bits, size)
+		if math.IsInf(floatOf(d, b), 0) && isFinite(x) {
+			return nil, badValue(d, text)
+		}
+		out = append(out, b...)
 	}
-	return ordered(d, math.Float64bits(x), 8)
+	return out, nil
 }
 
 // pythonComplex returns a complex number in Python's notation, (1+2j), in Go's notation.
