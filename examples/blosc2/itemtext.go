@@ -215,7 +215,8 @@ func dateText(d meta.DType, n int64) string {
 	const maxSeconds = 1 << 47 // about 4 million years, which package time can print
 	fraction := map[string]int{"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
 	seconds := map[string]int64{"W": 7 * 86400, "D": 86400, "h": 3600, "m": 60, "s": 1}
-	layout := map[string]string{"W": "2006-01-02", "D": "2006-01-02", "h": "2006-01-02T15", "m": "2006-01-02T15:04"}
+	layout := map[string]string{"W": "01-02", "D": "01-02", "h": "01-02T15", "m": "01-02T15:04"}
+	const second = "01-02T15:04:05"
 	switch {
 	case d.Unit == "Y" && n > -1<<40 && n < 1<<40:
 		return fmt.Sprintf("%04d", 1970+n)
@@ -228,9 +229,9 @@ func dateText(d meta.DType, n int64) string {
 	case seconds[d.Unit] > 0 && n < maxSeconds/seconds[d.Unit] && n > -maxSeconds/seconds[d.Unit]:
 		form := layout[d.Unit]
 		if form == "" {
-			form = "2006-01-02T15:04:05"
+			form = second
 		}
-		return time.Unix(n*seconds[d.Unit], 0).UTC().Format(form)
+		return isoText(n*seconds[d.Unit], form)
 	case fraction[d.Unit] > 0:
 		per := int64(math.Pow10(fraction[d.Unit]))
 		sec, rest := n/per, n%per
@@ -238,8 +239,15 @@ func dateText(d meta.DType, n int64) string {
 			sec, rest = sec-1, rest+per
 		}
 		if sec < maxSeconds && sec > -maxSeconds {
-			return fmt.Sprintf("%s.%0*d", time.Unix(sec, 0).UTC().Format("2006-01-02T15:04:05"), fraction[d.Unit], rest)
+			return fmt.Sprintf("%s.%0*d", isoText(sec, second), fraction[d.Unit], rest)
 		}
 	}
 	return strings.TrimSpace(number + " " + d.Unit)
+}
+
+// isoText returns a time with its year as NumPy prints it, in which a minus sign is one of at least four characters.
+// layout is for the part after the year.
+func isoText(seconds int64, layout string) string {
+	t := time.Unix(seconds, 0).UTC()
+	return fmt.Sprintf("%04d-%s", t.Year(), t.Format(layout))
 }
