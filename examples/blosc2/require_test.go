@@ -44,8 +44,14 @@ func TestLazyFile(t *testing.T) {
 	} {
 		fails(t, 1, words, "", args...)
 	}
-	if code, out, _ := call(t, "", "verify", lazyExpression); code != 1 || strings.Count(string(out), words) != 1 {
-		t.Errorf("verify: exit %d, %s", code, out)
+	code, text, errOut := call(t, "", "verify", lazyExpression)
+	if want := "blosc2 verify: note: " + lazyExpression + ": the data is elsewhere, so only the metadata was checked\n"; code != 0 || len(text) != 0 || errOut != want {
+		t.Errorf("verify: exit %d, %s, %q", code, text, errOut)
+	}
+	fails(t, 1, "faults found: 1", "", "verify", "-require-checksums", lazyExpression)
+	content := readFile(t, lazyExpression)
+	if code, out, _ := call(t, "", "verify", writeFile(t, "cut.b2nd", content[:len(content)-1])); code != 1 || len(out) == 0 {
+		t.Errorf("verify of a truncated file: exit %d, %s", code, out)
 	}
 	if out := must(t, "", "info", lazyExpression); !strings.Contains(out, `metalayer b2o            {"kind": "lazyexpr"`) || !strings.Contains(out, "vlmeta b2o ") {
 		t.Errorf("info: %s", out)

@@ -24,7 +24,8 @@ func (verifyCmd) Help() string {
 Reads all parts of PATH, decodes everything, and compares it with its checksums if it has any (see -checksums of blosc2
 create). Another library may have edited PATH without updating the checksums. Each fault is a line on standard output
 with its location, and the exit status is then 1. For an intact PATH, nothing is written to standard output. If a frame
-has no checksums, a note on standard error says so: damage to data that still decodes is then not detected.
+has no checksums, a note on standard error says so: damage to data that still decodes is then not detected. If PATH
+holds only the metadata of data elsewhere, such as a lazy expression of python-blosc2, a note says so.
 Of an array that several processes fill and that is not finished, the chunks that are written are decoded. The error
 has their number, and the exit status is 1.
 Notes also name temporary files that killed processes have left beside PATH or in it.
@@ -35,10 +36,14 @@ Notes also name temporary files that killed processes have left beside PATH or i
 func (v *verifyCmd) Run(e *env) error {
 	defer e.count(v.progressOption)()
 	defer noteLeftovers(e, v.Path)
-	faults, checked := 0, false
+	faults, checked, elsewhere := 0, false, false
 	report := func(err error) error {
 		if ctxErr := e.ctx.Err(); ctxErr != nil {
 			return ctxErr
+		}
+		if isElsewhere(err) {
+			elsewhere = true
+			return nil
 		}
 		faults++
 		_, err = fmt.Fprintln(e.out, oneLine(named(err, e.opened)))
@@ -61,6 +66,8 @@ func (v *verifyCmd) Run(e *env) error {
 	case err != nil:
 	case faults > 0:
 		err = fmt.Errorf("%s: faults found: %d", v.Path, faults)
+	case elsewhere:
+		e.note(v.Path + ": the data is elsewhere, so only the metadata was checked")
 	case s.frame != nil && !checked:
 		e.note(v.Path + ": no checksums, so damage to data that still decodes is not detected")
 	}
@@ -70,6 +77,12 @@ func (v *verifyCmd) Run(e *env) error {
 // isFault reports whether an error is about the contents of a file, not about the request or the operating system.
 func isFault(err error) bool {
 	return errors.Is(err, frame.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, frame.ErrTooLarge)
+}
+
+// isElsewhere reports whether the fault of an open frame is that python-blosc2 has stored only metadata in it.
+func isElsewhere(err error) bool {
+	var fault *frame.Error
+	return errors.As(err, &fault) && fault.Part == "data" && errors.Is(err, errors.ErrUnsupported)
 }
 
 // verifySource reports the faults of an open source.
