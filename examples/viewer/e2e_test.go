@@ -20,7 +20,7 @@ func TestViewer(t *testing.T) {
 	}{
 		{"Dropped", testDropped}, {"URL", testURL}, {"Pixels", testPixels}, {"Keys", testKeys}, {"Table", testTable}, {"Mouse", testMouse}, {"Hostile", testHostile}, {"Faults", testFaults},
 		{"Sheet", testSheet}, {"Constant", testConstant}, {"Wide", testWide}, {"Narrow", testNarrow},
-		{"Tables", testTables}, {"Objects", testObjects}, {"Switch", testSwitch}, {"Chunks", testChunks}, {"Kinds", testKinds}, {"Names", testNames}, {"Large", testLarge}, {"Huge", testHuge},
+		{"Tables", testTables}, {"Objects", testObjects}, {"Switch", testSwitch}, {"Chunks", testChunks}, {"Kinds", testKinds}, {"Empty", testEmpty}, {"Names", testNames}, {"Large", testLarge}, {"Huge", testHuge},
 	} {
 		t.Run(sub.name, func(t *testing.T) { sub.test(t, s, c) })
 	}

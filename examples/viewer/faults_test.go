@@ -2,13 +2,16 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -126,6 +129,40 @@ func testKinds(t *testing.T, s *site, c *chrome) {
 			p.shot("kind-" + title + ".png")
 		}
 	}
+}
+
+// testEmpty opens arrays without items after one with items, whose value must not stay.
+func testEmpty(t *testing.T, s *site, c *chrome) {
+	ctx := t.Context()
+	some, err1 := ndarray.Create(ctx, "", []int64{20, 30}, noise(600), nil)
+	none, err2 := ndarray.Create(ctx, "", []int64{0, 5}, noise(0), nil)
+	dir := filepath.Join(s.dir, "empty.b2d")
+	st, err3 := store.Create(ctx, dir, nil)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(st.Put(ctx, "/a", some.Frame()), st.Put(ctx, "/none", none.Frame()), st.Close()); err != nil {
+		t.Fatal(err)
+	}
+	packed, err := os.ReadFile(pack(t, dir, filepath.Join(s.dir, "empty.b2z")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := c.newPage(t, 1200, 800, nil)
+	p.open(s.url)
+	shows := func(title, value string) {
+		t.Helper()
+		p.wait(element("title") + ".textContent === " + fmt.Sprintf("%q", title) + " && !" + element("stage") + ".hidden")
+		p.wait(element("readout") + ".textContent" + value)
+	}
+	p.drop("empty.b2z", packed)
+	shows("empty.b2z · /a", ".includes(']\\n')")
+	p.eval(`document.querySelector('#tree li[data-key="/none"]').click()`, nil)
+	shows("empty.b2z · /none", " === ''")
+	p.drop("some.b2nd", saved(t, some, nil))
+	shows("some.b2nd", ".includes(']\\n')")
+	p.drop("none.b2nd", saved(t, none, nil))
+	shows("none.b2nd", " === ''")
 }
 
 // testNames checks that each control has a name for screen readers, and that the live regions exist.

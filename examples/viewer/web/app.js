@@ -42,6 +42,7 @@ async function open(source, next) {
   for (const c of Object.values(calls)) c.cancel();
   idle();
   [state, array] = [next, null];
+  forget();
   $("error").hidden = true;
   $("status").textContent = `Opening ${source.file?.name ?? source.url} …`;
   for (const id of ["side", "stage", "panels", "sheet", "contents"]) $(id).hidden = true;
@@ -97,6 +98,7 @@ async function select(key) {
     idle();
   }
   array = isSheet ? null : answer;
+  forget();
   list($("info"), answer.info);
   list($("attributes"), answer.attributes);
   $("attributes-section").hidden = answer.attributes.length === 0;
@@ -271,7 +273,9 @@ function inspect(at = state.at, line = true) {
   clearTimeout(inspectTimer);
   inspectTimer = setTimeout(() => {
     if (!array) return;
-    calls.value.run(() => client.call("value", { at: position }), ({ text }) => ($("readout").textContent = `[${position.join(", ")}]\n${text}`), (e) => ($("readout").textContent = e.message));
+    const from = array;
+    const write = (text) => array === from && ($("readout").textContent = text);
+    calls.value.run(() => client.call("value", { at: position }), ({ text }) => write(`[${position.join(", ")}]\n${text}`), (e) => write(e.message));
     if (!line || !hasPicture()) return;
     const axis = state.lineAxis;
     calls.line.run(() => client.call("line", { at: position, axis, most: mostLine, budget: firstBudget }), (answer) => {
@@ -280,6 +284,13 @@ function inspect(at = state.at, line = true) {
       status();
     }, (e) => { $("line").replaceChildren(); $("line").setAttribute("aria-label", e.message); });
   }, 40);
+}
+
+// forget removes the value of an array that is no longer shown, and cancels the call for one.
+function forget() {
+  clearTimeout(inspectTimer);
+  calls.value.cancel();
+  $("readout").textContent = "";
 }
 
 // place returns the position of an item of the plane.
