@@ -52,8 +52,8 @@ type CreateOptions struct {
 	// is the length of the axis, or in Blocks the length of the chunk if that is shorter. For automatic lengths, an
 	// axis of length 0 counts as one that will grow.
 	//
-	// Set both to get exactly these blocks. If only Blocks is set, another shape with about as many items may replace
-	// it, as in python-blosc2: {64, 1, 1} can become {1, 1, 50}. Blocks with 0 or -1, or for an axis of length 0, stay.
+	// Set both to get exactly these blocks. Blocks alone only sets the number of items in a block, as in python-blosc2:
+	// {64, 1, 1} can become {1, 1, 60}. It keeps its lengths if one of them is 0 or -1, or if an axis has length 0.
 	Chunks, Blocks []int64
 
 	// DType is a NumPy dtype in place of DTypeOf for the functions that take Go values. The values are converted as in

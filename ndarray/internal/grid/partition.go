@@ -17,8 +17,8 @@ const (
 
 // Partition returns the chunk and block shapes of a new array. In chunks and blocks, 0 selects a length by the rules of
 // compute_chunks_blocks of python-blosc2, and -1 the length of the axis, or for a block that of the chunk if it is
-// shorter. nil is a list of zeros. As in python-blosc2, a whole block shape without a chunk shape is only a hint at the
-// number of items in a block: Partition may return another block shape.
+// shorter. nil is a list of zeros. As in python-blosc2, a block shape of positive lengths without a chunk shape is only
+// a hint at the number of items in a block: Partition may return another block shape.
 //
 // An axis of length zero is taken for one that will grow: it gets what the other axes leave of the usual size of a
 // chunk or block, at least 1. python-blosc2 gives it chunks of length zero instead, which cannot hold items.
@@ -38,7 +38,7 @@ func Partition(shape, chunks, blocks []int64, itemSize, blockHint int64) (chunkS
 	if err != nil {
 		return nil, nil, err
 	}
-	hint := len(shape) > 0 && !HasZero(shape) && !HasZero(block) && allZero(chunk)
+	hint := len(shape) > 0 && !HasZero(shape) && !HasZero(block) && allZero(chunk) && !slices.Contains(blocks, -1)
 	n, err := blockBudget(block, hint, itemSize, blockHint)
 	if err != nil {
 		return nil, nil, err
