@@ -166,6 +166,36 @@ func TestCreateInPieces(t *testing.T) {
 	}
 }
 
+// TestCreateBlocks checks blocks without chunks, whose lengths stay only with a 0 or -1 among them. If they do not
+// stay, a note on standard error names the blocks, also if the array is written to standard output.
+func TestCreateBlocks(t *testing.T) {
+	data := strings.Repeat("\x01", 100*200)
+	for _, x := range []struct{ chunks, blocks, got, note string }{
+		{"", "50,2", "(1, 100)", "note: the blocks are (1, 100), not (50, 2): without -chunks, "},
+		{"", "-1,2", "(100, 2)", ""},
+		{"", "50,0", "(50, 200)", ""},
+		{"100,200", "50,2", "(50, 2)", ""},
+		{"", "1,100", "(1, 100)", ""},
+	} {
+		args := []string{"create", "-shape", "100,200", "-dtype", "u1", "-blocks", x.blocks}
+		if x.chunks != "" {
+			args = append(args, "-chunks", x.chunks)
+		}
+		code, out, errOut := call(t, data, append(args, "-")...)
+		if code != 0 || x.note == "" && errOut != "" || !strings.Contains(errOut, x.note) {
+			t.Errorf("%v: exit %d, %q", x, code, errOut)
+		}
+		a, err := ndarray.OpenBytes(out, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := pyTuple(a.Blocks()); got != x.got {
+			t.Errorf("%v: blocks %s", x, got)
+		}
+		a.Close()
+	}
+}
+
 func TestCreateOptions(t *testing.T) {
 	dir := t.TempDir()
 	data := numbers(1000)

@@ -318,6 +318,10 @@ func TestCopy(t *testing.T) {
 	if info := squeeze(must(t, "", "info", dir+"/q")); !strings.Contains(info, "blocks (1, 5)") || must(t, "", "dump", dir+"/q") != numbers(30) {
 		t.Error(info)
 	}
+	must(t, "", "copy", "-blocks", "1,3", from, dir+"/b") // keeps the chunks
+	if info := squeeze(must(t, "", "info", dir+"/b")); !strings.Contains(info, "chunks (4, 3)") || !strings.Contains(info, "blocks (1, 3)") {
+		t.Error(info)
+	}
 	fails(t, 1, "exists", "", "copy", from, dir+"/p")
 	fails(t, 1, "exists", "", "copy", "-level", "1", from, dir+"/p")
 	fails(t, 2, "-chunksize is for", "", "copy", "-chunksize", "10", from, dir+"/r")
