@@ -23,8 +23,9 @@ type Coder struct {
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or
 	// 4096 times its stored size, in which pages of zeros do not count. -1 = no limit.
 	//
-	// A call holds about three blocks for each of its goroutines. If the blocks are larger than 8 MiB, decoding uses no
-	// more goroutines than this memory allows within the limit, but at least one. DecodeAt may hold the stored bytes of
+	// A call holds up to four blocks for each of its goroutines: one without filters, three with several filters, and
+	// one more with Delta. If the blocks are larger than 8 MiB, decoding uses no more goroutines than four blocks for
+	// each allow within the limit, but at least one. DecodeAt may hold the stored bytes of
 	// blocks besides.
 	MaxBytes int64
 

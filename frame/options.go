@@ -128,8 +128,9 @@ type OpenOptions struct {
 	// ErrTooLarge. 0 = 8 MiB for a block and 64 MiB for all else, or 4096 times the stored bytes that are not zero,
 	// whichever is larger; -1 = no limit.
 	//
-	// The limit applies to each buffer. A read holds about three blocks for each of its goroutines. If the blocks are
-	// larger than 8 MiB, it starts no more goroutines than this memory allows within the limit, but at least one.
+	// The limit applies to each buffer. A read holds up to four blocks for each of its goroutines: one without filters,
+	// three with several filters, and one more with Delta. If the blocks are larger than 8 MiB, it starts no more
+	// goroutines than four blocks for each allow within the limit, but at least one.
 	//
 	// It does not limit memory for stored bytes. ReadRaw, ReadChunk, Save and reads with Verify hold a stored chunk in
 	// memory, and Open holds the index and the metalayers, whatever their size: limit the size of the file, and set

@@ -181,7 +181,7 @@
 // must not be nil unless their documentation allows it.
 //
 // If an array was opened, its stored size and OpenOptions.MaxBytes limit each allocation whose size the file states, so
-// files from unknown sources may be opened. A read may hold about three blocks for each goroutine: limit Concurrency,
+// files from unknown sources may be opened. A read may hold up to four blocks for each goroutine: limit Concurrency,
 // and the number of calls at a time. An array that the program itself created has no such limit. Index arrays take
 // about 16 more bytes for each selected item, and a Mask 24. SelectionShape returns the shape of a result before
 // anything is read.

@@ -156,7 +156,7 @@ type OpenOptions struct {
 
 	// MaxBytes limits each allocation whose size the file states, in bytes. This includes blocks, the results of Read
 	// and the tiles of Tiles, but not buffers of the caller, as for ReadInto. A call may make several allocations: a
-	// read holds about three blocks for each goroutine. 0 selects 8 MiB for a block and 64 MiB for all else, or 4096
+	// read holds up to four blocks for each goroutine. 0 selects 8 MiB for a block and 64 MiB for all else, or 4096
 	// times the stored bytes that are not zero, whichever is larger. A value above 8 MiB allows larger blocks than the
 	// default does. -1 selects no limit. Beyond the limit, calls return ErrTooLarge. Memory for stored bytes is not
 	// limited: see frame.OpenOptions.MaxBytes.

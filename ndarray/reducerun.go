@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
@@ -90,7 +91,7 @@ func (j *reduction) boxes() Boxes {
 // CheckAlloc, or there is one. If cells take more memory than items, those of all portions take at most as much as the
 // cells of the result, or 64 MiB, or there is one portion.
 func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
-	const held, large = 3, 64 << 20 // a portion has items and converts them; reading it takes about three blocks
+	const large = 64 << 20 // a portion has items and converts them; reading it takes blocks, too
 	items, cells := 2*float64(j.r.DType().Size), float64(cellSize)
 	for i, x := range boxes.axes {
 		length := float64(min(x.size, j.shape[i]))
@@ -98,7 +99,7 @@ func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
 			cells *= length
 		}
 	}
-	items += held * float64(j.h.st.geo.BlockBytes)
+	items += coder.HeldBlocks * float64(j.h.st.geo.BlockBytes)
 	if cells > items {
 		n = max(1, int(min(float64(n), max(large, float64(cellSize*j.cells))/cells)))
 	}

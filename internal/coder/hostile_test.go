@@ -308,11 +308,12 @@ func TestLargeBlockWorkers(t *testing.T) {
 	}{
 		{"blocks of 8 MiB", small, 9 << 20, 5},
 		{"less than a worker", zeros, 10 << 20, 1},
-		{"two workers", zeros, 60 << 20, 2},
+		{"one worker", zeros, 60 << 20, 1},
+		{"two workers", zeros, 80 << 20, 2},
 		{"no limit", zeros, -1, 4},
 		{"evidence", zeros, 0, 4},
-		{"less evidence", hole, 0, 2},
-		{"variable size", vl, 60 << 20, 2},
+		{"less evidence", hole, 0, 1},
+		{"variable size", vl, 80 << 20, 2},
 		{"variable size, evidence", vl, 0, 4},
 	} {
 		pool := NewPool(&Options{Concurrency: 8, MaxBytes: c.maxBytes})
@@ -322,6 +323,37 @@ func TestLargeBlockWorkers(t *testing.T) {
 		}
 		if n := len(pool.getDecoders(r.NumBlocks(), r, -1)); n != c.want {
 			t.Errorf("%s: %d workers for a chunk of %d bytes, want %d", c.name, n, len(c.chunk), c.want)
+		}
+	}
+}
+
+// TestHeldBlocks counts the blocks in the memory of a worker that has decoded a block of an opened chunk.
+func TestHeldBlocks(t *testing.T) {
+	const size = 4096
+	src := make([]byte, 3*size)
+	for i := range src {
+		src[i] = byte(i >> 4)
+	}
+	for _, x := range []struct {
+		filters []Filter
+		want    int
+	}{
+		{[]Filter{NoFilter}, 1},
+		{[]Filter{BitShuffle}, 2},
+		{[]Filter{Shuffle, ByteDelta}, 3},
+		{[]Filter{Shuffle, ByteDelta, BitShuffle}, 3},
+		{[]Filter{BitShuffle, Delta}, HeldBlocks},
+	} {
+		w, r, dst := NewPool(nil).Get(), new(Reader), make([]byte, size)
+		encoded := mustEncode(t, src, Params{TypeSize: 4, BlockSize: size, Codec: codec.LZ4, Level: 5, Filters: x.filters})
+		if err := w.Open(r, encoded); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.DecodePrefix(dst, r, 2, size-1); err != nil || !bytes.Equal(dst[:size-1], src[2*size:3*size-1]) {
+			t.Fatalf("%v: wrong bytes, error %v", x.filters, err)
+		}
+		if got := (len(dst) + cap(w.buf[0]) + cap(w.buf[1]) + cap(r.ref)) / size; got != x.want {
+			t.Errorf("%v: %d blocks, want %d", x.filters, got, x.want)
 		}
 	}
 }

@@ -105,16 +105,19 @@ func (p *Pool) getDecoders(n int, r *Reader, number int64) []*Worker {
 	}), number)
 }
 
+// HeldBlocks is the largest number of blocks in the memory of a worker that decodes: the result of a prefix, one buffer
+// of the filters, or two if they are several, and in an opened chunk the reference block of Delta.
+const HeldBlocks = 4
+
 // WorkersFor returns how many of n workers may hold blocks of size bytes at the same time: all if the blocks are small,
 // and otherwise as many as the limit on memory allows, but at least one. limit returns this limit, as far as it matters
-// for a number of bytes. A worker holds about three blocks: the result of a prefix, memory of the filters, and in an
-// opened chunk the reference block of Delta.
+// for a number of bytes.
 func WorkersFor(n int, size int64, limit func(n int64) int64) int {
-	const held, large = 3, 8 << 20
+	const large = 8 << 20
 	if n == 1 || size <= large {
 		return n
 	}
-	return int(max(1, min(int64(n), limit(held*size*int64(n))/(held*size))))
+	return int(max(1, min(int64(n), limit(HeldBlocks*size*int64(n))/(HeldBlocks*size))))
 }
 
 // alone returns a slice of w only, which is memory of w.
