@@ -3,12 +3,15 @@ package ndarray
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"math/bits"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +49,59 @@ func storedCounts(t *testing.T, shape []int64, n int, o CreateOptions) (items []
 		arrays = append(arrays, a)
 	}
 	return items, arrays
+}
+
+// TestFloatsOutOfRange checks the integers of floats that do not fit. The results are those of NumPy on x86-64.
+func TestFloatsOutOfRange(t *testing.T) {
+	const low32, low64 = 1 << 31, 1 << 63
+	nan, inf := math.NaN(), math.Inf(1)
+	cputest.Each(t, func(t *testing.T) {
+		for _, x := range []struct {
+			to    string
+			items []float64
+			want  []uint64
+			from  string // the dtypes that have these items
+		}{
+			{"<i8", []float64{nan, inf, -inf, 1e30, 1 << 63, -1e30, -1 << 63}, []uint64{low64, low64, low64, low64, low64, low64, low64}, "<f8 <f4"},
+			{"<u8", []float64{nan, -inf, -1e30, inf, 1e30, 1 << 64, 1 << 63, -1.9}, []uint64{low64, low64, low64, 0, 0, 0, low64, 1<<64 - 1}, "<f8 <f4"},
+			{"<i4", []float64{nan, inf, -inf, 1e10, 1 << 31, 5e9, -5e9}, []uint64{low32, low32, low32, low32, low32, low32, low32}, "<f8 <f4"},
+			{"<u4", []float64{nan, -inf, -5e9, inf, 5e9, 1 << 32, 1e30, 1 << 31, -1.9}, []uint64{low32, low32, low32, 0, 0, 0, 0, low32, 1<<32 - 1}, "<f8 <f4"},
+			{"<u4", []float64{1<<32 - 0.5, -1<<31 - 0.5, -1<<31 - 1}, []uint64{1<<32 - 1, low32, low32}, "<f8"},
+			{"<i2", []float64{nan, inf, -inf, 1 << 31, 65537, -65537}, []uint64{0, 0, 0, 0, 1, 1<<16 - 1}, "<f8 <f4"},
+			{"|u1", []float64{nan, inf, -inf, 1 << 31, 300, -1}, []uint64{0, 0, 0, 0, 44, 255}, "<f8 <f4"},
+			{"<i4", []float64{nan, inf, -inf, -2.5}, []uint64{low32, low32, low32, 1<<32 - 2}, "<f8 <f4 <f2"},
+			{"<u4", []float64{nan, inf, -inf, -2.5}, []uint64{0, 0, 0, 1<<32 - 2}, "<f2"},
+			{"<u8", []float64{nan, -inf, inf, -2.5}, []uint64{low64, low64, 0, 1<<64 - 2}, "<f8 <f4 <f2"},
+		} {
+			for from := range strings.FieldsSeq(x.from) {
+				const repeats = 9 // so that kernels and what remains for the loops both see each number
+				n := len(x.items)
+				a, err := Create(ctx, "", []int64{repeats, int64(n)}, slices.Repeat(x.items, repeats), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				v, err := AsType(a, from)
+				if err == nil {
+					v, err = AsType(v, x.to)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				size := v.DType().Size
+				got, word := make([]byte, size*n*repeats), make([]byte, 8)
+				if err := v.ReadBytes(ctx, got); err != nil {
+					t.Fatal(err)
+				}
+				for i := range n * repeats {
+					copy(word, got[i*size:(i+1)*size])
+					if y := binary.LittleEndian.Uint64(word); y != x.want[i%n] {
+						t.Errorf("%s %v to %s: %#x, want %#x", from, x.items[i%n], x.to, y, x.want[i%n])
+					}
+				}
+				a.Close()
+			}
+		}
+	})
 }
 
 // TestConvertBlocks converts boxes of blocks that are larger than the memory for unshuffled items, of rows of any

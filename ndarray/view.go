@@ -395,9 +395,11 @@ func findField(fields []meta.Field, path string) (f *meta.Field, rest string, ok
 // Copy to make an array of the view.
 //
 // Fractions are truncated, integers keep their low bits, complex numbers lose the imaginary part, and every number
-// except zero becomes true. On all machines, floats that do not fit in an integer type, including NaN, become what
-// NumPy computes on x86-64: the lowest int64, or for types of up to 32 bits the lowest int32. Types of 8 and 16 bits
-// take its low bits. (For uint32, NumPy itself produces other numbers at the end of an array.)
+// except zero becomes true. On all machines, floats that do not fit in an integer type become what NumPy computes on
+// x86-64. For int32 and int64 this is the lowest integer. For uint32 and uint64, NaN and negative numbers become the
+// bits that they have in int32 or int64, and too large numbers become 0. Types of 8 and 16 bits take the low bits of
+// the int32. Only float16 becomes uint32 as the low bits of the int64. (For uint32, NumPy itself produces other numbers
+// at the end of an array.)
 //
 // AsType converts between all types of bools and numbers. It truncates or pads text of the same kind. It converts dates
 // and timedeltas to integers, which count their units, and back. It also converts dates to another unit, such as
