@@ -37,8 +37,8 @@ var (
 	ErrBounds = errs.ErrBounds
 	// ErrType reports a Go type or dtype that does not match the dtype of the items.
 	ErrType = errs.ErrType
-	// ErrValue reports an item that the requested type cannot hold: a time out of range, or text that is too long or
-	// invalid.
+	// ErrValue reports an item that the requested type cannot hold: a number that it does not have exactly, a time out
+	// of range, or text that is too long or invalid.
 	ErrValue = errs.ErrValue
 )
 

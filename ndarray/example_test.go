@@ -161,7 +161,7 @@ func ExampleRead_strings() {
 	fmt.Println(errors.Is(err, ndarray.ErrValue), err)
 	// Output:
 	// <U6 ["Zürich" "Genève"] <nil>
-	// true ndarray: value out of range: item 0: string has 9 characters, but the item holds 6
+	// true ndarray: invalid value: item 0: string has 9 characters, but the item holds 6
 }
 
 // The unit of times is that of the dtype. The zero time.Time is NumPy's NaT.

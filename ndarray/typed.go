@@ -164,7 +164,8 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 }
 
 // Fill writes one value to all items of a selection, in one commit or in a batch. A number can have any type: Fill
-// returns ErrValue if an item cannot be exactly this number. See Write.
+// returns ErrValue if the dtype does not have exactly this number. So convert -999.9 for the dtype "<f4" first, as in
+// float32(-999.9). See Write.
 func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeValue(ctx, w.DType(), value)
@@ -455,6 +456,29 @@ func chain(first, second numbers.Loop, a, b, c int) numbers.Loop {
 	})
 }
 
+// rounding returns how to round a number to the nearest one of a dtype, or "" if the dtype has no number near it.
+func rounding(d meta.DType, v reflect.Value) string {
+	x := math.Inf(1) // also for complex numbers
+	switch {
+	case v.CanFloat():
+		x = v.Float()
+	case v.CanInt():
+		x = float64(v.Int())
+	case v.CanUint():
+		x = float64(v.Uint())
+	}
+	for _, to := range [...]struct {
+		size int
+		most float64
+		text string
+	}{{2, 65504, "ndarray.Float16Of(float64(%v))"}, {4, math.MaxFloat32, "float32(%v)"}, {8, math.MaxFloat64, "float64(%v)"}} {
+		if d.Kind == 'f' && d.Size == to.size && math.Abs(x) <= to.most {
+			return fmt.Sprintf("; convert it first, as in "+to.text, v)
+		}
+	}
+	return ""
+}
+
 // encodeValue returns a value as an item of a dtype. Unlike encodeItems, it accepts a number type that does not have
 // every value of T, if it has this one. Otherwise it returns ErrValue.
 func encodeValue[T any](ctx context.Context, d meta.DType, value T) ([]byte, error) {
@@ -465,7 +489,7 @@ func encodeValue[T any](ctx context.Context, d meta.DType, value T) ([]byte, err
 			return item, nil
 		}
 		if ok {
-			return nil, fmt.Errorf("ndarray: %w: items of dtype %v cannot be exactly %v", ErrValue, d, value)
+			return nil, fmt.Errorf("ndarray: %w: items of dtype %v cannot store %v exactly%s", ErrValue, d, value, rounding(d, reflect.ValueOf(value)))
 		}
 	}
 	return encodeItems(ctx, d, 1, values)

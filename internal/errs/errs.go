@@ -41,7 +41,7 @@ var (
 	// ErrType: a Go type or dtype does not match the value.
 	ErrType = errors.New("wrong type")
 	// ErrValue: a type cannot hold a value.
-	ErrValue = errors.New("value out of range")
+	ErrValue = errors.New("invalid value")
 )
 
 // Errors of the standard library, with a text that suits more than files. Documentation and tests name the value of the
