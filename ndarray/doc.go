@@ -97,9 +97,9 @@
 // its own values: float64 reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte
 // order, and for fields of structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
 //
-// If the dtype of an array is not known, choose the type by DType().Kind: for 'b', 'i', 'u' and 'f' read float64 from
-// the view AsType of "<f8", in which integers above 2^53 lose digits; for 'S' and 'U' read string, for 'M' time.Time,
-// and use ReadBytes for all others. JSON has no NaN: replace it first.
+// If the dtype of an array is not known, choose the type by DType().Kind: for 'b', 'i', 'u', and 'f' up to 8 bytes read
+// float64 from the view AsType of "<f8", in which integers above 2^53 lose digits; for 'S' and 'U' read string, for 'M'
+// with a Unit time.Time, and use ReadBytes for all others, such as long double. JSON has no NaN: replace it first.
 //
 // A time or duration between two units is rounded down, as in NumPy. If an item or value does not fit, the call returns
 // ErrValue: for a time or duration out of range, a string that is too long, which NumPy would truncate, or characters

@@ -25,7 +25,10 @@ func (m *matcher) match(path string, d meta.DType, t reflect.Type, at int, to ui
 		return s.scalar(d), nil
 	case simple(d) && d.Kind == 'M' && t == timeType, simple(d) && d.Kind == 'm' && t == durationType:
 		unit, ok := timeUnitOf(d)
-		if !ok || d.Kind == 'm' && unit.months > 0 {
+		if !ok {
+			return nil, Mismatch(path, d, t, "it has no unit: use int64")
+		}
+		if d.Kind == 'm' && unit.months > 0 {
 			return nil, Mismatch(path, d, t, "its unit has no fixed length: use int64")
 		}
 		s.kind, s.unit = timeStep, &unit
