@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -572,5 +573,47 @@ func TestHugeAttrs(t *testing.T) {
 	}
 	if _, err := Read[uint8](ctx, inner); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("200 MiB from a file of %d bytes: %v, want %v", out.Len(), err, ErrTooLarge)
+	}
+}
+
+// TestChunkLimit checks that calls that hold whole chunks name a chunk in the error if the limit is less than a chunk.
+func TestChunkLimit(t *testing.T) {
+	ctx := t.Context()
+	data := make([]uint8, 4<<20)
+	for i := range data {
+		data[i] = uint8(i >> 12)
+	}
+	made, err := Create(ctx, "", []int64{4 << 20}, data, &CreateOptions{Chunks: []int64{2 << 20}, Blocks: []int64{64 << 10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer made.Close()
+	file, err := saved(made.Frame())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := OpenBytes(file, &OpenOptions{MaxBytes: 1 << 20, Concurrency: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	for name, do := range map[string]func() error{
+		"Reduce":    func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
+		"Histogram": func() error { _, err := Histogram(ctx, a, []float64{0, 1, 2}); return err },
+		"Quantiles": func() error { _, err := Quantiles(ctx, a, []float64{0.5}, nil); return err },
+		"Copy":      func() error { _, err := Copy(ctx, "", a, &CreateOptions{Level: 1}); return err },
+		"Tiles": func() error {
+			for _, err := range Tiles[uint8](ctx, a, ByChunk(a)) {
+				return err
+			}
+			return nil
+		},
+	} {
+		if err := do(); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "chunk") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := ToWriter(ctx, io.Discard, a); err != nil {
+		t.Error(err)
 	}
 }

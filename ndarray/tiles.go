@@ -247,10 +247,15 @@ func (b *Box) copy(x Box) {
 	b.Start, b.Shape = append(b.Start[:0], x.Start...), append(b.Shape[:0], x.Shape...)
 }
 
-// checkBox is Array.checkAlloc for a box of r.
+// checkBox is Array.checkAlloc for a box of r. A box with as many items as a chunk is called a chunk, because most
+// callers of Tiles and reductions do not choose boxes.
 func checkBox(r Reader, items int64, size int) (int, error) {
 	a, _ := r.source()
-	return a.checkAlloc("a box", items, size)
+	what := "a box"
+	if items == a.state.Load().geo.ChunkBytes/int64(a.dtype.Size) {
+		what = "a chunk"
+	}
+	return a.checkAlloc(what, items, size)
 }
 
 // ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It writes the commit that
