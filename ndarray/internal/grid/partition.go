@@ -82,10 +82,10 @@ func Partition(shape, chunks, blocks []int64, itemSize, blockHint int64) (chunkS
 func givenParts(shape, chunks, blocks []int64) (chunk, block []int64, err error) {
 	chunk, block = make([]int64, len(shape)), make([]int64, len(shape))
 	if chunks != nil && len(chunks) != len(shape) {
-		return nil, nil, fmt.Errorf("ndarray: %w: chunk shape %v for an array of %d dimensions", errs.ErrShape, chunks, len(shape))
+		return nil, nil, fmt.Errorf("ndarray: %w: chunk shape %v for an array of %d dimensions, want %d lengths: -1 (whole axis), 0 (automatic) or more", errs.ErrShape, chunks, len(shape), len(shape))
 	}
 	if blocks != nil && len(blocks) != len(shape) {
-		return nil, nil, fmt.Errorf("ndarray: %w: block shape %v for an array of %d dimensions", errs.ErrShape, blocks, len(shape))
+		return nil, nil, fmt.Errorf("ndarray: %w: block shape %v for an array of %d dimensions, want %d lengths: -1 (whole chunk), 0 (automatic) or more", errs.ErrShape, blocks, len(shape), len(shape))
 	}
 	copy(chunk, chunks)
 	copy(block, blocks)

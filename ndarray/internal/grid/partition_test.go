@@ -113,6 +113,14 @@ func TestPartitionErrors(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "axis 1: chunk length -2, want -1") {
 		t.Errorf("error %v does not name the length", err)
 	}
+	for want, parts := range map[string][2][]int64{
+		"chunk shape [2] for an array of 2 dimensions, want 2 lengths: -1 (whole axis), 0 (automatic) or more":  {{2}, nil},
+		"block shape [2] for an array of 2 dimensions, want 2 lengths: -1 (whole chunk), 0 (automatic) or more": {nil, {2}},
+	} {
+		if _, _, err := Partition([]int64{5, 5}, parts[0], parts[1], 1, 0); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%v: error %v, want %s", parts, err, want)
+		}
+	}
 }
 
 // TestPartitionOwnsResult checks that the result does not share memory with the arguments.
