@@ -75,7 +75,7 @@ func TestUploadSnippet(t *testing.T) {
 	if !slices.Equal(shape, []int64{3}) {
 		t.Errorf("shape %v", shape)
 	}
-	var out bytes.Buffer // a fault in the upload must not follow the status 200
+	var out bytes.Buffer // because an error after the status 200 cannot be reported
 	err = npy.Write(r.Context(), &out, a, sel...)
 	must(t, err)
 	_, err = out.WriteTo(w)

@@ -28,7 +28,7 @@ var decoders = make(chan struct{}, 8)
 
 // handle serves POST /slice?sel=SELECTION. The body is a .b2nd file.
 func handle(w http.ResponseWriter, r *http.Request) {
-	var out bytes.Buffer // a fault in the upload must not follow the status 200
+	var out bytes.Buffer // because an error after the status 200 cannot be reported
 	if code, err := slice(&out, http.MaxBytesReader(w, r.Body, maxUpload), r); err != nil {
 		http.Error(w, err.Error(), code)
 		return
