@@ -130,15 +130,62 @@ func work(ctx context.Context, item ndarray.WorkItem, to string) error {
 	return ndarray.Write(ctx, r, items, item.Selection()...)
 }
 
-// TestRecipeSnippets checks that the Go snippets of two sections of docs/RECIPES.md are code of this file.
+// readPatch reads the square of size x size items at (y, x) of an image. What is outside the image becomes zeros.
+// scratch has room for size x size items.
+func readPatch(ctx context.Context, image ndarray.Reader, y, x, size int64, patch, scratch []float32) error {
+	shape := image.Shape()
+	top, left := max(y, 0), max(x, 0)
+	rows, columns := min(y+size, shape[0])-top, min(x+size, shape[1])-left
+	clear(patch)
+	if rows <= 0 || columns <= 0 {
+		return nil
+	}
+	inside := scratch[:rows*columns]
+	err := ndarray.ReadInto(ctx, image, inside, ndarray.Span(top, top+rows), ndarray.Span(left, left+columns))
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		copy(patch[(top-y+i)*size+left-x:], inside[i*columns:(i+1)*columns])
+	}
+	return nil
+}
+
+// TestPatchSnippet compares patches inside, at every border and outside of an image with its items.
+func TestPatchSnippet(t *testing.T) {
+	const rows, columns, size = 11, 9, 4
+	items, err := ndarray.Arange[float32](t.Context(), "", 1, rows*columns+1, 1, nil)
+	must(t, err)
+	defer items.Close()
+	image, err := ndarray.Reshape(t.Context(), "", items, []int64{rows, columns}, nil)
+	must(t, err)
+	defer image.Close()
+	patch, scratch := make([]float32, size*size), make([]float32, size*size)
+	for y := int64(-size - 1); y <= rows+1; y++ {
+		for x := int64(-size - 1); x <= columns+1; x++ {
+			must(t, readPatch(t.Context(), image, y, x, size, patch, scratch))
+			for i, got := range patch {
+				want, row, column := float32(0), y+int64(i)/size, x+int64(i)%size
+				if row >= 0 && row < rows && column >= 0 && column < columns {
+					want = float32(row*columns + column + 1)
+				}
+				if got != want {
+					t.Fatalf("patch at (%d, %d), item %d: %v, want %v", y, x, i, got, want)
+				}
+			}
+		}
+	}
+}
+
+// TestRecipeSnippets checks that the Go snippets of three sections of docs/RECIPES.md are code of this file.
 func TestRecipeSnippets(t *testing.T) {
 	text, err := os.ReadFile(recipesFile)
 	must(t, err)
-	for _, title := range []string{"Several writers of one array", "Change the chunks of a large array"} {
+	for title, least := range map[string]int{"Training loader": 1, "Several writers of one array": 2, "Change the chunks of a large array": 2} {
 		_, section, _ := strings.Cut(string(text), "\n## "+title+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
-		if n := checkSnippets(t, section, "snippets_test.go"); n < 2 {
-			t.Errorf("%q shows %d snippets, want at least 2", title, n)
+		if n := checkSnippets(t, section, "snippets_test.go"); n < least {
+			t.Errorf("%q shows %d snippets, want at least %d", title, n, least)
 		}
 	}
 }
