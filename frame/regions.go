@@ -132,8 +132,8 @@ func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapsh
 	if err != nil {
 		return nil, exists
 	}
-	same := r.f.current().sameLayout(layout)
-	if r.final == nil && same {
+	differs := r.f.current().layoutDiffers(layout)
+	if r.final == nil && differs == "" {
 		return r, nil
 	}
 	if err := r.Close(); err != nil || r.final != nil {
@@ -143,11 +143,11 @@ func openSame(ctx context.Context, name string, o *CreateOptions, layout *snapsh
 	if o.Objects != nil {
 		part = "objects"
 	}
-	return nil, r.f.wrap(part, -1, fmt.Errorf("an unfinished frame with another shape, dtype or other options %w", errs.ErrExist))
+	return nil, r.f.wrap(part, -1, fmt.Errorf("an unfinished frame with %s %w", differs, errs.ErrExist))
 }
 
-// sameLayout reports whether two layouts have the same parameters, sizes and metalayers.
-func (s *snapshot) sameLayout(t *snapshot) bool {
+// layoutDiffers returns the first difference between the layouts of two snapshots, such as "another level", or "".
+func (s *snapshot) layoutDiffers(t *snapshot) string {
 	g, h := s.header, t.header
 	for _, x := range []*header{&g, &h} { // these are derived from other fields
 		x.headerLen, x.frameLen, x.cbytes, x.hasVL, x.version = 0, 0, 0, false, 0
@@ -155,8 +155,29 @@ func (s *snapshot) sameLayout(t *snapshot) bool {
 	visible := func(layers []meta.Layer) []meta.Layer {
 		return slices.DeleteFunc(slices.Clone(layers), func(l meta.Layer) bool { return l.Name == checksumLayer })
 	}
-	return g == h && (s.checksums == nil) == (t.checksums == nil) && slices.EqualFunc(s.meta, t.meta, sameLayer) &&
-		slices.EqualFunc(visible(s.vlmeta), visible(t.vlmeta), sameLayer)
+	array := func(layers []meta.Layer) []meta.Layer {
+		return slices.DeleteFunc(slices.Clone(layers), func(l meta.Layer) bool { return l.Name != "b2nd" })
+	}
+	for _, x := range []struct {
+		same bool
+		name string
+	}{
+		{slices.EqualFunc(array(s.meta), array(t.meta), sameLayer), "another shape, dtype, chunk shape or block shape"},
+		{g.nbytes == h.nbytes && g.chunkSize == h.chunkSize && g.blockSize == h.blockSize, "another size, chunk size or block size"},
+		{g.typeSize == h.typeSize, "another item size"},
+		{g.codec == h.codec && g.codecMeta == h.codecMeta, "another codec"},
+		{g.level == h.level, "another level"},
+		{g.pipeline == h.pipeline, "other filters"},
+		{(s.checksums == nil) == (t.checksums == nil), "another value of Checksums"},
+		{g == h, "other options"},
+		{slices.EqualFunc(s.meta, t.meta, sameLayer), "other metalayers"},
+		{slices.EqualFunc(visible(s.vlmeta), visible(t.vlmeta), sameLayer), "other attributes"},
+	} {
+		if !x.same {
+			return x.name
+		}
+	}
+	return ""
 }
 
 func sameLayer(a, b meta.Layer) bool { return a.Name == b.Name && bytes.Equal(a.Content, b.Content) }

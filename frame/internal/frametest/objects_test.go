@@ -14,7 +14,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // TestObjects fills a frame on several goroutines and finishes it at the same time, and writes duplicates. The objects
@@ -70,10 +73,22 @@ func TestObjects(t *testing.T) {
 	if changed, err := r.Layout().Refresh(ctx); changed || err != nil {
 		t.Errorf("the layout: %v, %v", changed, err)
 	}
-	other := regionOptions(s)
-	other.Params.Level = 9
-	if _, err := layOut("", other); !errors.Is(err, fs.ErrExist) || !strings.HasSuffix(err.Error(), "with another shape, dtype or other options already exists") {
-		t.Errorf("another layout: %v", err)
+	for want, change := range map[string]func(o *frame.CreateOptions){
+		"another level":                     func(o *frame.CreateOptions) { o.Params.Level = 9 },
+		"another codec":                     func(o *frame.CreateOptions) { o.Params.Codec = codec.Zstd },
+		"other filters":                     func(o *frame.CreateOptions) { o.Params.Filters = []chunk.Filter{chunk.BitShuffle} },
+		"another item size":                 func(o *frame.CreateOptions) { o.Params.TypeSize = 2 },
+		"another value of Checksums":        func(o *frame.CreateOptions) { o.Checksums = !o.Checksums },
+		"other options":                     func(o *frame.CreateOptions) { o.Params.Split = chunk.SplitNever },
+		"other metalayers":                  func(o *frame.CreateOptions) { o.Meta = append(o.Meta, meta.Layer{Name: "m", Content: []byte{1}}) },
+		"other attributes":                  func(o *frame.CreateOptions) { o.VLMeta = append(o.VLMeta, meta.Layer{Name: "v", Content: []byte{1}}) },
+		"another shape, dtype, chunk shape": func(o *frame.CreateOptions) { o.Meta = append(o.Meta, meta.Layer{Name: "b2nd", Content: []byte{1}}) },
+	} {
+		other := regionOptions(s)
+		change(other)
+		if _, err := layOut("", other); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "an unfinished frame with "+want) {
+			t.Errorf("%s: %v", want, err)
+		}
 	}
 	for range 8 {
 		all.Go(func() {
