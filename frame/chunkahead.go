@@ -32,6 +32,8 @@ type chunkAhead struct {
 	head             []byte           // the beginning of the chunk, or nil
 	table            blocktable.Chunk // the likely positions of the blocks, if head is nil; or nil
 
+	others []*chunkAhead // of the same window and chunk: the bytes are for them, too
+
 	ready  chan struct{} // closed when loading has ended
 	err    error         // of the source, if parts are missing; set before ready is closed
 	closed bool
@@ -71,10 +73,22 @@ func (q *part) bytes() []byte {
 
 // finish lets decoding begin. The goroutine of the window closes ready. Later calls, from held, do nothing.
 func (a *chunkAhead) finish() {
-	if !a.closed {
-		a.closed = true
-		close(a.ready)
+	if a.closed {
+		return
 	}
+	a.closed = true
+	for _, x := range a.others {
+		for _, q := range a.parts {
+			x.parts = append(x.parts, &part{Range: q.Range, of: x, data: q.data, got: q.got})
+		}
+		if len(x.parts) > 0 && x.parts[0].bytes() != nil {
+			x.next = 1
+		}
+		x.err = a.err
+		x.finish()
+	}
+	a.others = nil
+	close(a.ready)
 }
 
 // wait waits until the first bytes are loaded, or loading has failed.

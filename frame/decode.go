@@ -232,7 +232,7 @@ func (d *decoding) next(j *decodeJob) bool {
 		return false
 	}
 	if d.pass != nil {
-		j.ahead = d.pass.find(d.call, d.from, j.visit.Chunk, true)
+		j.ahead = d.pass.find(d.call, d.from, &j.visit)
 	}
 	return true
 }

@@ -16,13 +16,13 @@ import (
 )
 
 // chunkPass reads chunks ahead for a call that needs their stored bytes one after the other, from a source that reads
-// many ranges at once. One goroutine uses it, except for the method find.
+// many ranges at once. One goroutine uses it, except for find and first.
 type chunkPass struct {
 	p   *prefetcher
 	job decodeJob // the current chunk
 
-	mu      sync.Mutex  // of find
-	skipped map[int]int // for each chunk, the later visits to drop: calls have read the chunk without the windows
+	mu      sync.Mutex             // of find and first
+	skipped map[int][]engine.Visit // for each chunk, the later visits to drop: calls have read it without the windows
 }
 
 // passPlan is the plan of a chunkPass: it only lists chunks.
@@ -76,47 +76,100 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 
 // share makes c a pass for several calls of find, on any goroutines, in about the order of its visits.
 func (c *chunkPass) share() {
-	c.skipped = map[int]int{}
+	c.skipped = map[int][]engine.Visit{}
 	c.p.wanted = func(v *windowVisit) bool {
-		if v.ahead != nil && c.skipped[v.Chunk] > 0 {
-			c.skipped[v.Chunk]--
-			return false
+		list := c.skipped[v.Chunk]
+		if v.ahead == nil || len(list) == 0 {
+			return v.ahead != nil
 		}
-		return v.ahead != nil
+		k := slices.IndexFunc(list, func(x engine.Visit) bool { return covers(&v.Visit, &x) })
+		if k < 0 {
+			return true
+		}
+		if list = slices.Delete(list, k, k+1); len(list) > 0 {
+			c.skipped[v.Chunk] = list
+		} else {
+			delete(c.skipped, v.Chunk)
+		}
+		return false
 	}
 }
 
-// find returns the bytes that are read ahead for the next visit of chunk i, or nil. With take, that ends the visit.
-// Other bytes of the chunk are read from the reader from, under ctx: the context of the caller may end before that of
-// the pass. Until the next find of the visit, only the caller may use the result.
-func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, i int, take bool) *chunkAhead {
+// sameBlocks reports whether two visits of a chunk need the same blocks.
+func sameBlocks(v, x *engine.Visit) bool {
+	return v.From == x.From && v.To == x.To && slices.Equal(v.Blocks, x.Blocks)
+}
+
+// covers reports whether v has the blocks of x, another visit of the chunk. Lists of blocks are ascending.
+func covers(v, x *engine.Visit) bool {
+	if v.From != x.From || v.To != x.To || len(v.Blocks) > 0 && len(x.Blocks) == 0 {
+		return false
+	}
+	rest := v.Blocks
+	for _, k := range x.Blocks {
+		i, ok := slices.BinarySearch(rest, k)
+		if !ok && len(v.Blocks) > 0 {
+			return false
+		}
+		rest = rest[i:]
+	}
+	return true
+}
+
+// find returns the bytes that are read ahead for a visit, or nil, and ends the visit. The pass may visit the chunk
+// several times, for other blocks, and calls may come out of order. A call may need fewer blocks than planned. Other
+// bytes of the chunk are read from the reader from, under ctx: the context of the caller may end before that of the
+// pass. Only the caller may use the result.
+func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, v *engine.Visit) *chunkAhead {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	w, k := c.search(func(x *engine.Visit) bool { return x.Chunk == v.Chunk && sameBlocks(x, v) })
+	if w == nil {
+		w, k = c.search(func(x *engine.Visit) bool { return x.Chunk == v.Chunk && covers(x, v) })
+	}
+	if w == nil {
+		if !c.p.last && c.p.d.s.index.at(v.Chunk) >= 0 {
+			x := engine.Visit{Blocks: slices.Clone(v.Blocks), From: v.From, To: v.To}
+			c.skipped[v.Chunk] = append(c.skipped[v.Chunk], x)
+		}
+		return nil
+	}
+	a := w.visits[k].ahead
+	a.call, a.source = ctx, from
+	w.visits[k].ahead = nil
+	for w.taken < len(w.visits) && w.visits[w.taken].ahead == nil {
+		w.taken++
+	}
+	if w.taken == len(w.visits) {
+		c.p.windows = slices.DeleteFunc(c.p.windows, func(x *chunkWindow) bool { return x == w })
+	}
+	return a
+}
+
+// first is find for the first visit of chunk i, which does not end: only the header of the chunk is needed.
+func (c *chunkPass) first(ctx context.Context, from io.ReaderAt, i int) *chunkAhead {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w, k := c.search(func(x *engine.Visit) bool { return x.Chunk == i })
+	if w == nil {
+		return nil
+	}
+	a := w.visits[k].ahead
+	a.call, a.source = ctx, from
+	return a
+}
+
+// search returns the window and the number of the first visit that fits, or nil.
+func (c *chunkPass) search(fits func(x *engine.Visit) bool) (w *chunkWindow, k int) {
 	c.p.peek()
-	for at, w := range c.p.windows {
+	for _, w := range c.p.windows {
 		for k := w.taken; k < len(w.visits); k++ {
-			v := &w.visits[k]
-			if v.ahead == nil || v.Chunk != i {
-				continue
+			if v := &w.visits[k]; v.ahead != nil && fits(&v.Visit) {
+				return w, k
 			}
-			a := v.ahead
-			a.call, a.source = ctx, from
-			if take {
-				v.ahead = nil
-				for w.taken < len(w.visits) && w.visits[w.taken].ahead == nil {
-					w.taken++
-				}
-				if w.taken == len(w.visits) {
-					c.p.windows = slices.Delete(c.p.windows, at, at+1)
-				}
-			}
-			return a
 		}
 	}
-	if take && !c.p.last && c.p.d.s.index.at(i) >= 0 {
-		c.skipped[i]++
-	}
-	return nil
+	return nil, 0
 }
 
 // chunkReader reads the chunks of a state one after the other.
@@ -337,7 +390,7 @@ func (f *Frame) chunkInfo(ctx context.Context, s *snapshot, pass *chunkPass, i i
 	}
 	from := storage.Bind(ctx, s.src)
 	if pass != nil {
-		if a := pass.find(ctx, from, i, false); a != nil {
+		if a := pass.first(ctx, from, i); a != nil {
 			if err := a.wait(ctx); err != nil {
 				return ChunkInfo{}, err
 			}

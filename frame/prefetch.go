@@ -109,6 +109,7 @@ func (p *prefetcher) next(j *decodeJob) bool {
 func (p *prefetcher) start() {
 	w := &chunkWindow{}
 	var list []*chunkAhead
+	whole := map[int]*chunkAhead{} // by number
 	size, blocks := int64(0), 0
 	for len(w.visits) == 0 || len(w.visits) < windowChunks && blocks < windowBlocks && size < p.most*3/4 {
 		var v windowVisit
@@ -125,6 +126,11 @@ func (p *prefetcher) start() {
 		}
 		if v.ahead != nil {
 			list = append(list, v.ahead)
+		}
+		if v.ahead != nil && whole[v.Chunk] == nil {
+			if v.ahead.whole {
+				whole[v.Chunk] = v.ahead
+			}
 			size += headBytes + int64(v.ahead.share*float64(v.ahead.likely))
 			if !v.ahead.whole {
 				size += max(v.ahead.headLen()-headBytes, 0)
@@ -140,6 +146,15 @@ func (p *prefetcher) start() {
 	if len(list) == 0 {
 		return
 	}
+	// Visits for parts of a chunk that another visit needs whole use its bytes.
+	list = slices.DeleteFunc(list, func(a *chunkAhead) bool {
+		from := whole[a.number]
+		if from == nil || from == a {
+			return false
+		}
+		from.others = append(from.others, a)
+		return true
+	})
 	p.running.Add(1)
 	go task.Run(func() { p.load(list) }, func(x *task.Exit) {
 		if x != nil {

@@ -435,3 +435,88 @@ func TestFarAheadContext(t *testing.T) {
 		})
 	}
 }
+
+// TestFarAheadOrder reads boxes that begin inside a chunk, the later one of two first, as goroutines may. All bytes are
+// read ahead, each once, although two boxes need blocks of the same chunk.
+func TestFarAheadOrder(t *testing.T) {
+	const n, size = 16, 4096 // chunks, and items of each
+	data := make([]byte, n*size*2)
+	rand.NewChaCha8([32]byte{5}).Read(data)
+	local, err := CreateBytes(ctx, "", []int64{n * size}, "<u2", data, &CreateOptions{Chunks: []int64{size}, Blocks: []int64{size / 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := fartest.Stored(t, local.Frame())
+	for i, first := range []int64{1, 100, size / 2, size - 1, 1, 100, size / 2, size - 1} {
+		src := fartest.NewSource(stored, 1)
+		from := frame.Source(src)
+		if i >= 4 {
+			from = fartest.Gap{Reader: src} // parts of chunks are not read as whole chunks
+		}
+		a, err := OpenSource(ctx, from, &OpenOptions{Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h, err := snapshotOf(ctx, a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var boxes []box
+		for at := first; at < n*size; at += size {
+			boxes = append(boxes, box{grid.Dims{at}, grid.Dims{min(size, n*size-at)}})
+		}
+		src.Ranges, src.Reads, src.Bytes = 0, 0, 0
+		stop := h.readAhead(ctx, slices.Values(boxes))
+		for k := range boxes {
+			x := boxes[min(k^1, len(boxes)-1)]
+			got := make([]byte, 2*x.count[0])
+			if err := h.read(ctx, got, &x.start, &x.count); err != nil || !bytes.Equal(got, data[2*x.start[0]:][:len(got)]) {
+				t.Errorf("box at %d: other items, %v", x.start[0], err)
+			}
+		}
+		stop()
+		if src.Ranges > 1+i/4 || src.Reads > 0 || src.Bytes > int64(len(stored))*105/100 {
+			t.Errorf("boxes from %d: %d reads of ranges and %d others, of %d bytes of %d", first, src.Ranges, src.Reads, src.Bytes, len(stored))
+		}
+		h.release()
+		a.Close()
+	}
+}
+
+// TestFarAheadLess reads one item of each box that is read ahead, as a reduction does with special chunks. Later boxes
+// are still read ahead.
+func TestFarAheadLess(t *testing.T) {
+	const n, size = 200, 512 // chunks, and items of each
+	data := make([]byte, n*size*2)
+	rand.NewChaCha8([32]byte{6}).Read(data)
+	local, err := CreateBytes(ctx, "", []int64{n * size}, "<u2", data, &CreateOptions{Chunks: []int64{size}, Blocks: []int64{size / 8}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := fartest.NewSource(fartest.Stored(t, local.Frame()), 1)
+	a, err := OpenSource(ctx, src, &OpenOptions{Concurrency: 1, MaxBytes: 40_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	h, err := snapshotOf(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.release()
+	var boxes []box
+	for at := int64(0); at < n*size; at += size {
+		boxes = append(boxes, box{grid.Dims{at}, grid.Dims{size}})
+	}
+	src.Ranges, src.Reads = 0, 0
+	defer h.readAhead(ctx, slices.Values(boxes))()
+	for _, x := range boxes {
+		got := make([]byte, 2)
+		if err := h.read(ctx, got, &x.start, &grid.Dims{1}); err != nil || !bytes.Equal(got, data[2*x.start[0]:][:2]) {
+			t.Errorf("item %d: %v, %v", x.start[0], got, err)
+		}
+	}
+	if src.Ranges > n/2+4 || src.Reads > 0 {
+		t.Errorf("%d reads of ranges and %d others", src.Ranges, src.Reads)
+	}
+}
