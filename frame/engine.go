@@ -109,16 +109,17 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 	}, chunks.stop
 }
 
-func (v *view) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
-	return aheadView{view: v}.Ahead(ctx, next)
+func (v *view) Ahead(ctx context.Context, sharing int, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
+	return aheadView{view: v}.Ahead(ctx, sharing, next)
 }
 
-func (v aheadView) Ahead(ctx context.Context, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
+func (v aheadView) Ahead(ctx context.Context, sharing int, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
 	pass := v.f.newPass(task.Context(ctx), (*snapshot)(v.view), next)
 	if pass == nil {
 		return v, func() {}
 	}
 	pass.p.d.compare = v.compare
+	pass.p.most = min(pass.p.most, max(windowBytes/int64(sharing), leastWindow))
 	pass.share()
 	return aheadView{v.view, pass, v.compare}, pass.stop
 }

@@ -74,7 +74,7 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 	return c.job.ahead, c.job.ahead.wait(c.p.call)
 }
 
-// share makes c a pass for several calls of find, on any goroutines, in about the order of its visits.
+// share makes c a pass for several calls of find, on any goroutines, in about the order of its visits, and begins it.
 func (c *chunkPass) share() {
 	c.skipped = map[int][]engine.Visit{}
 	c.p.wanted = func(v *windowVisit) bool {
@@ -93,6 +93,7 @@ func (c *chunkPass) share() {
 		}
 		return false
 	}
+	c.p.peek()
 }
 
 // sameBlocks reports whether two visits of a chunk need the same blocks.

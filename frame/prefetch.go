@@ -18,6 +18,7 @@ import (
 const (
 	maxWindows   = 4        // windows that are being loaded or decoded
 	windowBytes  = 16 << 20 // stored bytes of a window in memory
+	leastWindow  = 4 << 20  // the same, if many views share the memory
 	windowChunks = 1024
 	windowBlocks = 1 << 18 // listed blocks of a window
 	partBytes    = 1 << 20 // blocks that follow each other are parts of up to so many bytes

@@ -34,6 +34,39 @@ func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t T
 	})
 }
 
+// FromReaders is FromFunc for items that are computed from those of rs, which have the same shape as the new array.
+// begin returns the function for the blocks of a chunk. FromReaders calls it for each chunk, in order, with a reader
+// for each of rs: nil, or one of a frame.Source that reads many ranges at once. FromReaders reads ahead from these, a
+// chunk of the new array at a time. The function must then read all items of the chunk with one call, as values of up
+// to size bytes. FromReaders reads ahead only readers that Hold has returned, or views of them.
+//
+// It is for packages such as package lazy. It has a parameter with an internal type, as Hold has.
+func FromReaders[T any](ctx context.Context, name string, shape []int64, rs []Reader, size int, begin func(chunk Box, ahead []Reader) func(t Tile[T]) error, _ engine.Internal, o *CreateOptions) (*Array, error) {
+	ctx = task.Context(ctx)
+	l, e, err := newTypedLayout[T](ctx, name, shape, o)
+	if err != nil {
+		return nil, err
+	}
+	return l.create(ctx, name, func(b *frame.Batch) error {
+		ahead := make([]Reader, len(rs))
+		for i, r := range rs {
+			if a, _ := r.source(); a.held == nil {
+				continue // in memory, or with a lock file
+			}
+			h, err := snapshotOf(ctx, r)
+			if err != nil {
+				return err
+			}
+			byChunk, done := h.readChunksAhead(ctx, l.geo, max(size, h.m.Dtype.Size), len(rs))
+			defer done()
+			if byChunk {
+				ahead[i] = &View{a: h.a.holding(h.v, h.st), m: h.m}
+			}
+		}
+		return writeFunc(ctx, b, l, e, func(chunk Box) func(t Tile[T]) error { return begin(chunk, ahead) })
+	})
+}
+
 // writeFunc writes the chunks of FromFunc to an empty frame. begin returns the function for the blocks of a chunk.
 func writeFunc[T any](ctx context.Context, b *frame.Batch, l *layout, e *encoder[T], begin func(chunk Box) func(t Tile[T]) error) error {
 	if l.geo.Items == 0 {
@@ -217,20 +250,26 @@ type mapInput[T any] struct {
 	scratch sync.Pool // of *loadedTile[T]
 }
 
-// readAhead begins to read the items of the chunks of the new array, if the source is far away and a chunk may be held
-// in memory. It reports whether it has: reading each block alone would then be slow. done ends it.
-func (in *mapInput[T]) readAhead(ctx context.Context, g *grid.Geometry) (byChunk bool, done func()) {
+// readChunksAhead begins to read the items of the chunks of a new array, if the source is far away and the items of a
+// chunk, of size bytes, may be held in memory. It reports whether it has: reading each block alone would then be slow.
+// done ends it. See engine.View.Ahead for sharing.
+func (h *snapshot) readChunksAhead(ctx context.Context, g *grid.Geometry, size, sharing int) (byChunk bool, done func()) {
 	chunks, items := Boxes{shape: g.Shape[:g.Ndim]}, int64(1)
 	for i, n := range g.ChunkShape[:g.Ndim] {
 		chunks.axes = append(chunks.axes, spacing{size: n, step: n})
 		items *= min(n, g.Shape[i])
 	}
-	if _, err := checkBox(in.r, items, max(in.h.m.Dtype.Size, in.c.ValueSize)); err != nil || g.Items == 0 {
+	if _, err := h.a.checkAlloc("a box", items, size); err != nil || g.Items == 0 {
 		return false, func() {}
 	}
-	near := in.h.v
-	done = in.h.readAhead(ctx, in.h.within(chunks))
-	return in.h.v != near, done
+	near := h.v
+	done = h.readAheadWith(ctx, sharing, h.within(chunks))
+	return h.v != near, done
+}
+
+// readAhead is snapshot.readChunksAhead for the items.
+func (in *mapInput[T]) readAhead(ctx context.Context, g *grid.Geometry) (byChunk bool, done func()) {
+	return in.h.readChunksAhead(ctx, g, max(in.h.m.Dtype.Size, in.c.ValueSize), 1)
 }
 
 // get returns a tile for the items of a box, to be put into scratch.

@@ -88,8 +88,7 @@ func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, r
 				return nil, nil, err
 			}
 			views = append(views, v)
-			h = &Array{f: a.f, layer: a.layer, itemSize: a.itemSize, dtype: a.dtype, opts: a.opts, held: v.Shared()}
-			h.state.Store(st)
+			h = a.holding(v.Shared(), st)
 			arrays[a] = h
 		}
 		if m == nil {
@@ -99,6 +98,13 @@ func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, r
 		}
 	}
 	return held, release, nil
+}
+
+// holding returns an array that has only one state, with the view v.
+func (a *Array) holding(v engine.View, st *state) *Array {
+	h := &Array{f: a.f, layer: a.layer, itemSize: a.itemSize, dtype: a.dtype, opts: a.opts, held: v}
+	h.state.Store(st)
+	return h
 }
 
 // release releases the state.
@@ -149,11 +155,16 @@ type box struct{ start, count grid.Dims }
 // readAhead begins to read ahead from far away what reading the boxes needs, in about their order. Until stop is
 // called, the snapshot must not be used for anything else.
 func (h *snapshot) readAhead(ctx context.Context, boxes iter.Seq[box]) (stop func()) {
+	return h.readAheadWith(ctx, 1, boxes)
+}
+
+// readAheadWith is readAhead for one of several snapshots that share the memory for bytes that are read ahead.
+func (h *snapshot) readAheadWith(ctx context.Context, sharing int, boxes iter.Seq[box]) (stop func()) {
 	var r reading
 	var next func() (box, bool) // not called for a source that is not far away
 	finish := func() {}
 	was := h.v
-	view, end := was.Ahead(ctx, func(v *engine.Visit) bool {
+	view, end := was.Ahead(ctx, sharing, func(v *engine.Visit) bool {
 		if next == nil {
 			next, finish = sched.Pull(boxes)
 		}

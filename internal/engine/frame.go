@@ -107,9 +107,10 @@ type View interface {
 	// Ahead returns a view for several calls of Decode, and for ChunkInfo of chunks that they will need. next visits
 	// the chunks of their plans, in the same order. From a source far away, the bytes for later calls are read while
 	// earlier calls decode, and between them. Several calls may run at the same time if they begin in about that order.
-	// The context is that of the calls. The caller must call stop after the last call. Until then next may be called,
-	// by one goroutine at a time. The caller releases the view of which Ahead was called, not the new one.
-	Ahead(ctx context.Context, next func(v *Visit) bool) (ahead View, stop func())
+	// The context is that of the calls. Reading begins at once. The caller must call stop after the last call. Until
+	// then next may be called, by one goroutine at a time. The caller releases the view of which Ahead was called, not
+	// the new one. sharing is the number of views for which Ahead is called at the same time, which share the memory.
+	Ahead(ctx context.Context, sharing int, next func(v *Visit) bool) (ahead View, stop func())
 	// Shared returns a view of the same state. To release it does nothing: the caller releases the view of which Shared
 	// was called.
 	Shared() View

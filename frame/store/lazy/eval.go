@@ -21,6 +21,11 @@ import (
 // operand in the state that is the newest when it begins, regardless of later edits. Several operands with Locking are
 // read in their newest state each time.
 //
+// From a frame.Source that reads many ranges at once, Eval reads operands ahead, a chunk of the result at a time. It
+// then holds the items of a few chunks in memory, with 8 bytes for each, and stored bytes: up to 64 MiB, or 16 MiB for
+// each operand if there are more than four. It decodes a block of an operand several times if it overlaps several
+// chunks of the result. Several operands with Locking are not read ahead.
+//
 // The error wraps errors.ErrUnsupported, with the position in the expression, for operations that this package does not
 // compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match;
 // ndarray.ErrValue for a number that its dtype cannot hold; or ndarray.ErrTooLarge for an array in memory that no
@@ -226,7 +231,7 @@ func atNode(n *node, err error) error {
 // fold returns the constant for a function of constants. It is no literal, because NumPy's functions return scalars
 // with a dtype. See python for operators of literals.
 func (t *term) fold(ctx context.Context, n *node) (*term, error) {
-	v, err := t.eval(ctx, ndarray.Box{}, 1)
+	v, err := t.eval(ctx, nil, ndarray.Box{}, 1)
 	if err != nil {
 		return nil, fault(n, err, "%s", n.name)
 	}
@@ -253,35 +258,40 @@ func broadcast(a, b []int64) ([]int64, error) {
 	return out, nil
 }
 
-// prepare broadcasts the operands to the shape of the result.
-func (t *term) prepare(shape []int64) (err error) {
+// prepare broadcasts the operands to the shape of the result, and adds them to inputs, each once.
+func (t *term) prepare(inputs []*input, shape []int64) (_ []*input, err error) {
 	if t.array != nil {
-		t.view = t.array
-		if !slices.Equal(t.shape, shape) {
-			t.view, err = ndarray.BroadcastTo(t.array, shape...)
+		t.input = slices.IndexFunc(inputs, func(in *input) bool { return in.array == t.array })
+		if t.input >= 0 {
+			return inputs, nil
 		}
-		return err
+		in := &input{array: t.array, view: t.array, d: t.d}
+		if !slices.Equal(t.shape, shape) {
+			in.view, err = ndarray.BroadcastTo(t.array, shape...)
+		}
+		t.input = len(inputs)
+		return append(inputs, in), err
 	}
 	for _, a := range t.args {
-		if err := a.prepare(shape); err != nil {
-			return err
+		if inputs, err = a.prepare(inputs, shape); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	return inputs, nil
 }
 
-// eval computes the n items of a box of the result.
-func (t *term) eval(ctx context.Context, box ndarray.Box, n int) (vec, error) {
+// eval computes the n items of a box of the result. c has the operands, if there are any.
+func (t *term) eval(ctx context.Context, c *chunkInputs, box ndarray.Box, n int) (vec, error) {
 	if t.constant && t.args == nil {
 		return t.value.times(n), nil
 	}
 	if t.array != nil {
-		return read(ctx, t.view, t.d, box, n)
+		return c.read(ctx, t.input, box, n)
 	}
 	args := make([]vec, len(t.args))
 	for i, a := range t.args {
 		var err error
-		if args[i], err = a.eval(ctx, box, n); err != nil {
+		if args[i], err = a.eval(ctx, c, box, n); err != nil {
 			return vec{}, err
 		}
 	}
@@ -299,19 +309,6 @@ func (v vec) times(n int) vec {
 		out.f[k] = v.f[0]
 	}
 	return out
-}
-
-// read reads the items of a box.
-func read(ctx context.Context, r ndarray.Reader, d meta.DType, box ndarray.Box, n int) (vec, error) {
-	v := newVec(d, n)
-	if isFloat(d) {
-		return v, ndarray.ReadInto(ctx, r, v.f, box.Selection()...)
-	}
-	as, err := ndarray.AsType(r, "<i8")
-	if err != nil {
-		return v, err
-	}
-	return v, ndarray.ReadInto(ctx, as, v.i, box.Selection()...)
 }
 
 // create creates an array with the values of a term.
@@ -334,53 +331,62 @@ func (b *binder) create(t *term, name string, o *ndarray.CreateOptions) (*ndarra
 			return nil, err
 		}
 	}
-	if err := t.prepare(t.shape); err != nil {
+	inputs, err := t.prepare(nil, t.shape)
+	if err != nil {
 		return nil, err
 	}
 	switch fmt.Sprintf("%c%d", d.Kind, d.Size) {
 	case "b1":
-		return fill(ctx, name, t, &opts, func(v vec, k int) bool { return v.i[k] != 0 })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) bool { return v.i[k] != 0 })
 	case "i1":
-		return fill(ctx, name, t, &opts, func(v vec, k int) int8 { return int8(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int8 { return int8(v.i[k]) })
 	case "i2":
-		return fill(ctx, name, t, &opts, func(v vec, k int) int16 { return int16(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int16 { return int16(v.i[k]) })
 	case "i4":
-		return fill(ctx, name, t, &opts, func(v vec, k int) int32 { return int32(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int32 { return int32(v.i[k]) })
 	case "i8":
-		return fill(ctx, name, t, &opts, func(v vec, k int) int64 { return v.i[k] })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int64 { return v.i[k] })
 	case "u1":
-		return fill(ctx, name, t, &opts, func(v vec, k int) uint8 { return uint8(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint8 { return uint8(v.i[k]) })
 	case "u2":
-		return fill(ctx, name, t, &opts, func(v vec, k int) uint16 { return uint16(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint16 { return uint16(v.i[k]) })
 	case "u4":
-		return fill(ctx, name, t, &opts, func(v vec, k int) uint32 { return uint32(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint32 { return uint32(v.i[k]) })
 	case "u8":
-		return fill(ctx, name, t, &opts, func(v vec, k int) uint64 { return uint64(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint64 { return uint64(v.i[k]) })
 	case "f2":
-		return fill(ctx, name, t, &opts, func(v vec, k int) ndarray.Float16 { return ndarray.Float16Of(v.f[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) ndarray.Float16 { return ndarray.Float16Of(v.f[k]) })
 	case "f4":
-		return fill(ctx, name, t, &opts, func(v vec, k int) float32 { return float32(v.f[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) float32 { return float32(v.f[k]) })
 	case "f8":
-		return fill(ctx, name, t, &opts, func(v vec, k int) float64 { return v.f[k] })
+		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) float64 { return v.f[k] })
 	}
 	return nil, fmt.Errorf("lazy: a result of dtype %v: %w", d, errors.ErrUnsupported)
 }
 
 // fill creates an array of Go values of type T.
-func fill[T any](ctx context.Context, name string, t *term, o *ndarray.CreateOptions, item func(v vec, k int) T) (*ndarray.Array, error) {
+func fill[T any](ctx context.Context, name string, t *term, inputs []*input, o *ndarray.CreateOptions, item func(v vec, k int) T) (*ndarray.Array, error) {
 	d, err := meta.ParseDType(o.DType)
 	if err != nil {
 		return nil, err
 	}
-	return ndarray.FromFunc(ctx, name, t.shape, func(tile ndarray.Tile[T]) error {
-		v, err := t.eval(ctx, tile.Box, len(tile.Items))
-		if err != nil {
-			return err
+	rs := make([]ndarray.Reader, len(inputs))
+	for i, in := range inputs {
+		rs[i] = in.view
+	}
+	begin := func(chunk ndarray.Box, ahead []ndarray.Reader) func(ndarray.Tile[T]) error {
+		c := newChunkInputs(ctx, inputs, chunk, ahead)
+		return func(tile ndarray.Tile[T]) error {
+			v, err := t.eval(ctx, c, tile.Box, len(tile.Items))
+			if err != nil {
+				return err
+			}
+			v = v.to(meta.Of(d.Kind, d.Size))
+			for k := range tile.Items {
+				tile.Items[k] = item(v, k)
+			}
+			return nil
 		}
-		v = v.to(meta.Of(d.Kind, d.Size))
-		for k := range tile.Items {
-			tile.Items[k] = item(v, k)
-		}
-		return nil
-	}, o)
+	}
+	return ndarray.FromReaders(ctx, name, t.shape, rs, itemSize, begin, engine.Internal{}, o)
 }

@@ -33,7 +33,7 @@ type term struct {
 	value    vec            // of a constant: one item
 	whole    *big.Int       // the value of a literal integer or boolean
 	array    ndarray.Reader // of an operand
-	view     ndarray.Reader // the operand, broadcast to the shape of the result
+	input    int            // the number of the operand; see prepare
 	f        func(args []vec) (vec, error)
 	args     []*term
 }
