@@ -295,16 +295,18 @@ func (b *Batch) takeVLMeta(from *snapshot) {
 	s.vlmeta = layers
 }
 
-// putChunks replaces chunks by chunks of s, a state of f. See engine.Batch.PutChunks.
-func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pairs iter.Seq2[int, int]) error {
+// putChunks replaces chunks by chunks of s, a state of f. pass reads them ahead, or is nil. See engine.Batch.PutChunks.
+func (b *Batch) putChunks(ctx context.Context, f *Frame, s *snapshot, pass *chunkPass, pairs iter.Seq2[int, int]) error {
 	var buf []byte
 	returned := false
 	defer b.failUnless(&returned)
 	b.copiesFrom(f)
 	chunks := f.distinctChunks(ctx, s)
 	chunks.checkArray()
-	pairs = chunks.readPairsAhead(pairs)
-	defer chunks.stop()
+	if chunks.pass = pass; pass == nil {
+		pairs = chunks.readPairsAhead(pairs)
+		defer chunks.stop()
+	}
 	for to, from := range pairs {
 		err := ctx.Err()
 		if err == nil {

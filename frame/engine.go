@@ -124,6 +124,20 @@ func (v aheadView) Ahead(ctx context.Context, sharing int, next func(v *engine.V
 	return aheadView{v.view, pass, v.compare}, pass.stop
 }
 
+func (v *view) AheadChunks(ctx context.Context, next func() (i int, ok bool)) (ahead engine.View, stop func()) {
+	return aheadView{view: v}.AheadChunks(ctx, next)
+}
+
+func (v aheadView) AheadChunks(ctx context.Context, next func() (i int, ok bool)) (ahead engine.View, stop func()) {
+	s := (*snapshot)(v.view)
+	pass := v.f.newPass(task.Context(ctx), s, s.visitOnce(next))
+	if pass == nil {
+		return v, func() {}
+	}
+	pass.p.peek()
+	return aheadView{v.view, pass, v.compare}, pass.stop
+}
+
 func (v *view) Shared() engine.View { return aheadView{view: v} }
 
 func (v *view) Compared() engine.View { return aheadView{view: v, compare: true} }
@@ -210,7 +224,8 @@ func (e *engineBatch) CopyVLMeta(v engine.View) error {
 func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.Seq2[int, int]) error {
 	s := viewed(v)
 	b := (*Batch)(e)
-	return b.fail(s.f.afterRead(s, b.putChunks(task.Context(ctx), s.f, s, pairs)))
+	ahead, _ := v.(aheadView)
+	return b.fail(s.f.afterRead(s, b.putChunks(task.Context(ctx), s.f, s, ahead.pass, pairs)))
 }
 
 func (e *engineBatch) SelectChunks(n, size int64, from func(i int64) int64) error {

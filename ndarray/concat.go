@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/sched"
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
@@ -26,8 +27,10 @@ import (
 //
 // If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
 // copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of
-// the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. The
-// error wraps ErrShape or ErrType, or is an error of Copy.
+// the chunk length, and possibly others. Other items are read and compressed again, in pieces of bounded size. From
+// sources that read many ranges at once, Concat reads up to 16 arrays at the same time: about 64 MiB of stored bytes,
+// or the bytes of a piece. If several arrays have Locking, they are read one after the other. The error wraps ErrShape
+// or ErrType, or is an error of Copy.
 func Concat(ctx context.Context, name string, axis int, rs []Reader, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	if len(rs) == 0 {
@@ -90,6 +93,10 @@ type joining struct {
 	l     *layout
 	shape []int64
 	parts []*joined
+
+	begun int   // parts[:begun] need not be read ahead, or were
+	now   int   // parts that are being read ahead
+	bytes int64 // stored bytes of these
 }
 
 // joined is one of the arrays, and its place along the axis of the result.
@@ -102,7 +109,16 @@ type joined struct {
 	// If several arrays have Locking, the source, whose lock is taken for each read. The snapshot is then released, and
 	// only what it has in memory may be used.
 	again Reader
+
+	ahead engine.View // for copying chunks, or nil
+	stop  func()      // ends ahead
 }
+
+// The limits for parts whose chunks are read ahead, while an earlier part is copied.
+const (
+	aheadParts = 16
+	aheadBytes = 64 << 20 // stored
+)
 
 func (j *joining) release() {
 	for _, p := range j.parts {
@@ -216,14 +232,21 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		}
 	}
 	row := int64(0) // the first that is not written
-	for _, p := range j.parts {
+	defer func() {
+		for _, p := range j.parts {
+			j.endAhead(p)
+		}
+	}()
+	for i, p := range j.parts {
 		if p.from == p.to {
 			continue
 		}
+		j.readAhead(ctx, i)
 		err := j.writeRows(ctx, b, s, row, p.from)
 		if err == nil {
 			err = j.copyRows(ctx, b, p)
 		}
+		j.endAhead(p)
 		if err != nil {
 			return err
 		}
@@ -242,7 +265,62 @@ func (j *joining) copyRows(ctx context.Context, b *frame.Batch, p *joined) error
 	if !h.chunkwise() || !j.l.takes(h) {
 		return p.errChanged()
 	}
-	return b.Engine().PutChunks(ctx, h.v, j.chunks(p, h.st.geo))
+	v := h.v
+	if p.ahead != nil {
+		v = p.ahead
+	}
+	return b.Engine().PutChunks(ctx, v, j.chunks(p, h.st.geo))
+}
+
+// stored returns about the number of bytes that a part takes in memory when its chunks are read ahead.
+func (p *joined) stored() int64 {
+	info := p.v.Info()
+	return min(max(info.FrameLen, info.CBytes), aheadBytes)
+}
+
+// readAhead begins to read the chunks of part i, and of later parts within the limits, that are copied as stored.
+func (j *joining) readAhead(ctx context.Context, i int) {
+	for ; j.begun < len(j.parts); j.begun++ {
+		p := j.parts[j.begun]
+		if p.from == p.to || p.again != nil {
+			continue
+		}
+		n := p.stored()
+		if j.begun > i && (j.now == aheadParts || n > aheadBytes-j.bytes) {
+			return
+		}
+		var next func() (int, bool) // not called for a part that is not far away
+		end := func() {}
+		ahead, stop := p.v.AheadChunks(ctx, func() (int, bool) {
+			if next == nil {
+				next, end = sched.Pull(func(yield func(int) bool) {
+					for _, from := range j.chunks(p, p.st.geo) {
+						if !yield(from) {
+							return
+						}
+					}
+				})
+			}
+			return next()
+		})
+		p.ahead, p.stop = ahead, func() {
+			defer func() { end() }()
+			stop()
+		}
+		j.now++
+		j.bytes += n
+	}
+}
+
+// endAhead ends reading ahead the chunks of a part.
+func (j *joining) endAhead(p *joined) {
+	if p.ahead != nil {
+		stop := p.stop
+		p.ahead, p.stop = nil, nil
+		j.now--
+		j.bytes -= p.stored()
+		stop()
+	}
 }
 
 // allZeros reports whether all items of all parts are zeros without being read.
@@ -309,30 +387,66 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 	grid.Strides(&stride, count[:g.Ndim])
 	end := start[j.axis] + count[j.axis]
 	i := sort.Search(len(j.parts), func(i int) bool { return j.parts[i].first+j.parts[i].count > start[j.axis] })
+	var stops []func()
+	defer func() {
+		for _, stop := range stops {
+			stop()
+		}
+	}()
+	var boxes []joinedBox
 	for ; i < len(j.parts) && j.parts[i].first < end; i++ {
 		p := j.parts[i]
-		from, to := *start, *count
+		x := joinedBox{part: p, box: box{*start, *count}}
 		lo := max(start[j.axis], p.first)
 		hi := min(end, p.first+p.count)
 		if lo >= hi {
 			continue
 		}
-		from[j.axis], to[j.axis] = lo-p.first, hi-lo
-		part := dst[int((lo-start[j.axis])*stride[j.axis])*j.l.itemSize:]
-		if err := p.read(ctx, part, &from, &to, &stride, g.Ndim); err != nil {
+		x.box.start[j.axis], x.box.count[j.axis] = lo-p.first, hi-lo
+		x.dst = dst[int((lo-start[j.axis])*stride[j.axis])*j.l.itemSize:]
+		boxes = append(boxes, x)
+	}
+	for k := range boxes {
+		// The bytes of the next boxes are read at the same time.
+		for n := len(stops); n < min(k+aheadParts, len(boxes)) && len(boxes) > 1; n++ {
+			stops = append(stops, boxes[n].readAhead(ctx))
+		}
+		if err := boxes[k].read(ctx, &stride, g.Ndim); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// read reads a box of the part into dst, in the byte order of the result.
-func (p *joined) read(ctx context.Context, dst []byte, start, count, stride *grid.Dims, ndim int) error {
+// joinedBox is a box of a part.
+type joinedBox struct {
+	part  *joined
+	box   box
+	dst   []byte    // the place of its first item in the result
+	ahead *snapshot // that is read ahead, or nil
+}
+
+// readAhead begins to read the box, unless the part has Locking. See snapshot.readAhead.
+func (x *joinedBox) readAhead(ctx context.Context) (stop func()) {
+	if x.part.again != nil {
+		return func() {}
+	}
+	h := *x.part.snapshot
+	x.ahead = &h
+	return h.readAhead(ctx, func(yield func(box) bool) { yield(x.box) })
+}
+
+// read reads the box into dst, in the byte order of the result.
+func (x *joinedBox) read(ctx context.Context, stride *grid.Dims, ndim int) error {
+	p, dst, start, count := x.part, x.dst, &x.box.start, &x.box.count
 	h, release, err := p.now(ctx)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if x.ahead != nil {
+		h = x.ahead
+	}
 	if p.convert.None() {
 		return h.readStrided(ctx, dst, start, count, stride)
 	}

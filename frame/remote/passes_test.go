@@ -126,6 +126,48 @@ func TestConcatPass(t *testing.T) {
 	})
 }
 
+// TestConcatParts concatenates many small arrays, each an object: several are read at the same time.
+func TestConcatParts(t *testing.T) {
+	const parts = 32
+	stored := makeArray(t, []int64{4, 200, 300}, []int64{4, 200, 300}, []int64{1, 50, 300}, codec.Zstd, false)
+	for _, x := range []struct {
+		chunk  int64
+		rounds int
+	}{{4, 3}, {8, 3}} { // copied as stored, and compressed again
+		far(t, stored, remote.Options{}, ndarray.OpenOptions{}, func(t *testing.T, a farArray) {
+			ctx := context.Background()
+			var rs []ndarray.Reader
+			for range parts {
+				src, err := remote.Open(ctx, "http://host/a", &remote.Options{Client: a.link.Client()})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer src.Close()
+				b, err := ndarray.OpenSource(ctx, src, &ndarray.OpenOptions{Concurrency: 1})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer b.Close()
+				rs = append(rs, b)
+			}
+			a.link.Stats()
+			b, err := ndarray.Concat(ctx, "", 0, rs, &ndarray.CreateOptions{Chunks: []int64{x.chunk, 200, 300}, Concurrency: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			atMost(t, fmt.Sprint("to chunks of ", x.chunk), a.link.Stats(), parts, x.rounds, parts*int64(len(stored)))
+			want, _ := ndarray.Read[float32](ctx, a.local)
+			for i := range int64(parts) {
+				got, err := ndarray.Read[float32](ctx, b, ndarray.Span(4*i, 4*i+4))
+				if err != nil || !slices.Equal(got, want) {
+					t.Fatalf("other items in part %d: %v", i, err)
+				}
+			}
+		})
+	}
+}
+
 // TestRechunkPass copies an array with another partition, box by box: the bytes of later boxes are received while
 // earlier ones are written.
 func TestRechunkPass(t *testing.T) {

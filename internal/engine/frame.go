@@ -111,6 +111,9 @@ type View interface {
 	// then next may be called, by one goroutine at a time. The caller releases the view of which Ahead was called, not
 	// the new one. sharing is the number of views for which Ahead is called at the same time, which share the memory.
 	Ahead(ctx context.Context, sharing int, next func(v *Visit) bool) (ahead View, stop func())
+	// AheadChunks returns a view for one call of PutChunks. From a source far away, it begins to read the bytes of the
+	// chunks that next returns, in ascending order. See Ahead for the context and stop.
+	AheadChunks(ctx context.Context, next func() (i int, ok bool)) (ahead View, stop func())
 	// Shared returns a view of the same state. To release it does nothing: the caller releases the view of which Shared
 	// was called.
 	Shared() View
