@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"io/fs"
@@ -136,18 +137,23 @@ func (b *Bucket) Create(ctx context.Context, key string, fill func(st frame.Stor
 	return err
 }
 
-// checkHeader returns frame.ErrParam if st does not begin with the header of a frame. Until a new frame is complete, st
-// has zeros in place of the header.
+// checkHeader returns frame.ErrParam if st does not begin with the header of a frame, or is shorter than that frame.
+// Until a new frame is complete, st has zeros in place of the header.
 func checkHeader(st frame.Storage) error {
-	const magic = "b2frame\x00" // after two bytes of MessagePack
-	head := make([]byte, 2+len(magic))
+	const magic, at, length = "b2frame\x00", 2, 16 // the offsets of the magic and of the length in 8 bytes
+	head := make([]byte, length+8)
 	n, err := st.ReadAt(head, 0)
-	switch {
-	case n == 0 && err == io.EOF:
+	if n == 0 && err == io.EOF {
 		return fmt.Errorf("fill created no frame in st; set CreateOptions.Storage: %w", frame.ErrParam)
-	case err != nil && err != io.EOF:
+	}
+	if err != nil && err != io.EOF {
 		return err
-	case string(head[2:]) != magic:
+	}
+	size, err := st.Size()
+	if err != nil {
+		return err
+	}
+	if string(head[at:][:len(magic)]) != magic || binary.BigEndian.Uint64(head[length:]) > uint64(size) {
 		return fmt.Errorf("fill left no complete frame in st; return the error of creating it: %w", frame.ErrParam)
 	}
 	return nil

@@ -36,34 +36,38 @@ import (
 
 // Open opens the object at a URL such as "s3://bucket/dir/a.b2nd" for reading. See [cloud.Open].
 func Open(ctx context.Context, url string, o *remote.Options) (*remote.Object, error) {
-	return cloud.Open(ctx, url, newDriver(), o)
+	return cloud.Open(ctx, url, newDriver(o), o)
 }
 
 // OpenDir opens the sparse frame at a URL such as "s3://bucket/dir/a.b2nd/" for reading. See [cloud.OpenDir].
 func OpenDir(ctx context.Context, url string, o *remote.Options) (*remote.Dir, error) {
-	return cloud.OpenDir(ctx, url, newDriver(), o)
+	return cloud.OpenDir(ctx, url, newDriver(o), o)
 }
 
-// OpenBucket opens a bucket at a URL such as "s3://bucket". See [cloud.OpenBucket].
+// OpenBucket opens a bucket at a URL such as "s3://bucket". See [cloud.OpenBucket]. It keeps up to 100 connections.
 func OpenBucket(ctx context.Context, url string) (*cloud.Bucket, error) {
-	return cloud.OpenBucket(ctx, url, newDriver())
+	return cloud.OpenBucket(ctx, url, newDriver(nil))
 }
 
 // Driver is the [cloud.Driver] for buckets of package s3blob.
 type Driver struct{ client *client }
 
-// newDriver returns the Driver of a bucket whose reads use one client.
-func newDriver() Driver { return Driver{&client{}} }
+// newDriver returns the Driver of a bucket whose reads use one client. o may be nil.
+func newDriver(o *remote.Options) Driver {
+	c := &client{idle: 100}
+	if o != nil {
+		c.idle = max(c.idle, o.Requests)
+	}
+	return Driver{c}
+}
 
 // client is the HTTP client of the SDK with more idle connections. The SDK keeps 10, but an Object has 16 requests in
 // flight: in each round, the others would open new connections.
 type client struct {
+	idle      int // connections to keep
 	mu        sync.Mutex
 	sdk, wide *awshttp.BuildableClient
 }
-
-// maxIdle is the number of idle connections that a client keeps.
-const maxIdle = 100
 
 // use replaces the client of the SDK in the options of a request. It keeps a client that the caller has made.
 func (c *client) use(o *s3.Options) {
@@ -74,7 +78,7 @@ func (c *client) use(o *s3.Options) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.sdk != sdk {
-		c.sdk, c.wide = sdk, sdk.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConns, t.MaxIdleConnsPerHost = maxIdle, maxIdle })
+		c.sdk, c.wide = sdk, sdk.WithTransportOptions(func(t *http.Transport) { t.MaxIdleConns, t.MaxIdleConnsPerHost = c.idle, c.idle })
 	}
 	o.HTTPClient = c.wide
 }
