@@ -1,10 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync/atomic"
 
 	"github.com/goblosc/blosc2/frame"
@@ -51,7 +53,7 @@ func (s *Store) readEmbed(f *frame.Frame, head *embedHead, src source.Source) er
 		return err
 	}
 	p.head, p.src = head, src
-	size := p.Size()
+	size, inside := p.Size(), []*leaf(nil)
 	for key, n := range nodes {
 		if err := checkKey(key); err != nil {
 			return err
@@ -64,11 +66,32 @@ func (s *Store) readEmbed(f *frame.Frame, head *embedHead, src source.Source) er
 		}
 		if s.index.get(key) == nil { // an external leaf counts
 			s.index.leaves[key] = l
+			if l.ref == nil {
+				inside = append(inside, l)
+			}
 		}
 	}
+	refuseOverlaps(inside)
 	s.embed, s.size = f, src.Size()
 	s.pool.Store(p)
 	return nil
+}
+
+// refuseOverlaps gives a fault to leaves that share bytes of the embed store with another leaf. No library writes such
+// leaves, and reading all of them could take time out of proportion to the size of the store. As many leaves as
+// possible stay readable: of leaves with the same bytes, the one with the first key.
+func refuseOverlaps(leaves []*leaf) {
+	slices.SortFunc(leaves, func(a, b *leaf) int {
+		return cmp.Or(cmp.Compare(a.off+a.size, b.off+b.size), cmp.Compare(b.off, a.off), cmp.Compare(a.key, b.key))
+	})
+	end := int64(0) // of the last readable leaf
+	for _, l := range leaves {
+		if l.off < end {
+			l.fault = faults.Corruptf("its %d bytes at %d in the embed store belong in part to another leaf", l.size, l.off)
+		} else {
+			end = l.off + l.size
+		}
+	}
 }
 
 // readEmbedMap returns the map of an embed store. A store without the metalayer is empty.

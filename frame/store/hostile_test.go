@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -204,6 +206,49 @@ func TestEmbedMap(t *testing.T) {
 		}
 		if _, err := s.Frame(ctx, "/a"); name == "remote" && !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestOverlaps opens embed stores whose leaves share bytes. As many as possible stay readable.
+func TestOverlaps(t *testing.T) {
+	ctx := t.Context()
+	leaf := buildFrame(t, nil, nil, []byte("content"))
+	n := int64(len(leaf))
+	pool := bytes.Repeat(leaf, 3)
+	node := func(o, l int64) map[string]any { return map[string]any{"offset": o, "length": l} }
+	for name, c := range map[string]struct {
+		m      map[string]any
+		faulty []string
+	}{
+		"none":      {map[string]any{"/c": node(0, n), "/b": node(n, n), "/a": node(2*n, n)}, nil},
+		"same":      {map[string]any{"/b": node(n, n), "/c": node(n, n), "/a": node(n, n)}, []string{"/b", "/c"}},
+		"one large": {map[string]any{"/a": node(0, 3*n), "/b": node(0, n), "/c": node(n, n), "/d": node(2*n, n)}, []string{"/a"}},
+		"one byte":  {map[string]any{"/a": node(0, n+1), "/b": node(n, n)}, []string{"/b"}},
+		"same end":  {map[string]any{"/a": node(0, 2*n), "/b": node(n, n)}, []string{"/a"}},
+		"elsewhere": {map[string]any{"/a": node(0, n), "/b": map[string]any{"urlbase": "https://example.com", "path": "x.b2nd"}}, nil},
+	} {
+		b := embedWith(t, map[string]any{"embed_map": c.m, "current_offset": 3 * n}, pool)
+		s, err := OpenReaderAt(ctx, bytes.NewReader(b), int64(len(b)), nil)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var faulty []string
+		for e, err := range s.Walk(ctx, "/") {
+			if errors.Is(err, ErrCorrupt) {
+				faulty = append(faulty, e.Key)
+			} else if err != nil {
+				t.Errorf("%s: %s: %v", name, e.Key, err)
+			}
+		}
+		if !slices.Equal(faulty, c.faulty) {
+			t.Errorf("%s: leaves with a fault: %v, want %v", name, faulty, c.faulty)
+		}
+		for _, key := range c.faulty {
+			if _, err := fs.ReadFile(s, key[1:]); !errors.Is(err, ErrCorrupt) {
+				t.Errorf("%s: reading the file of %s: %v", name, key, err)
+			}
 		}
 	}
 }

@@ -202,9 +202,9 @@ func (s *Store) tableEntry(ctx context.Context, box opener, key string) (Entry, 
 		if err != nil {
 			return err
 		}
-		set, err := rows.Read(ctx, a)
+		live, err := rows.Count(ctx, a)
 		if err == nil {
-			e.Shape = []int64{set.Live}
+			e.Shape = []int64{live}
 		}
 		return err
 	})

@@ -2,6 +2,7 @@
 package rows
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"math/bits"
 	"sort"
 
+	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -29,27 +31,87 @@ const groupWords = 64
 // Read reads the array that marks the rows that are not deleted. The frame of the array must justify one bit of memory
 // for each stored row.
 func Read(ctx context.Context, a *ndarray.Array) (*Set, error) {
-	shape := a.Shape()
-	if d := a.DType(); len(shape) != 1 || d.Kind != 'b' {
-		return nil, faults.Corruptf("rows are marked by an array of shape %v and dtype %s", shape, d)
-	}
-	n := shape[0]
-	if err := a.Frame().CheckAlloc(n / 8); err != nil {
-		return nil, fmt.Errorf("marks of %d rows: %w", n, err)
+	n, err := length(a)
+	if err != nil {
+		return nil, err
 	}
 	r := &Set{}
-	window := make([]byte, min(n, Window))
-	for start := int64(0); start < n; start += Window {
-		part := window[:min(Window, n-start)]
-		if err := a.ReadBytes(ctx, part, ndarray.Span(start, start+int64(len(part)))); err != nil {
-			return nil, err
-		}
-		r.add(part, start)
+	err = windows(ctx, a, 0, n, func(part []byte, start int64) { r.add(part, start) })
+	if err != nil {
+		return nil, err
 	}
 	if r.Live == r.Stored {
 		r.bits, r.before = nil, nil
 	}
 	return r, nil
+}
+
+// length returns the number of stored rows of an array that marks rows.
+func length(a *ndarray.Array) (int64, error) {
+	shape := a.Shape()
+	if d := a.DType(); len(shape) != 1 || d.Kind != 'b' {
+		return 0, faults.Corruptf("rows are marked by an array of shape %v and dtype %s", shape, d)
+	}
+	if err := a.Frame().CheckAlloc(shape[0] / 8); err != nil {
+		return 0, fmt.Errorf("marks of %d rows: %w", shape[0], err)
+	}
+	return shape[0], nil
+}
+
+// windows calls see with the marks of the rows start to stop-1, Window rows at a time.
+func windows(ctx context.Context, a *ndarray.Array, start, stop int64, see func(part []byte, start int64)) error {
+	window := make([]byte, min(stop-start, Window))
+	for ; start < stop; start += Window {
+		part := window[:min(Window, stop-start)]
+		if err := a.ReadBytes(ctx, part, ndarray.Span(start, start+int64(len(part)))); err != nil {
+			return err
+		}
+		see(part, start)
+	}
+	return nil
+}
+
+// Count returns the number of rows that are not deleted, which is Live of the Set of Read. It takes no memory for each
+// row. It does not decode special chunks of more than Window rows, and no chunk if the index has one entry for all.
+func Count(ctx context.Context, a *ndarray.Array) (int64, error) {
+	n, err := length(a)
+	if err != nil {
+		return 0, err
+	}
+	v, err := a.Frame().Engine().View(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer v.Release()
+	size := a.Chunks()[0]
+	if _, uniform := v.Uniform(); uniform || size <= Window {
+		return count(ctx, a, 0, n, uniform)
+	}
+	live := int64(0)
+	for start := int64(0); start < n; start += size {
+		info, err := v.ChunkInfo(ctx, int(start/size))
+		if err != nil {
+			return 0, err
+		}
+		part, err := count(ctx, a, start, min(start+size, n), info.Special != chunk.Regular)
+		if err != nil {
+			return 0, err
+		}
+		live += part
+	}
+	return live, nil
+}
+
+// count returns how many of the rows start to stop-1 are not deleted. With special set, all have the same mark.
+func count(ctx context.Context, a *ndarray.Array, start, stop int64, special bool) (int64, error) {
+	live, times := int64(0), int64(1)
+	if special && stop > start {
+		stop, times = start+1, stop-start
+	}
+	err := windows(ctx, a, start, stop, func(part []byte, _ int64) {
+		live += int64(len(part) - bytes.Count(part, []byte{0}))
+	})
+	return live * times, err
 }
 
 // add appends the marks of rows. The first row is start, a multiple of 64. A mark is 0 for a deleted row.

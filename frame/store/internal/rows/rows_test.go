@@ -1,8 +1,14 @@
 package rows
 
 import (
+	"bytes"
+	"context"
+	"math"
 	"slices"
 	"testing"
+	"time"
+
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 func TestSet(t *testing.T) {
@@ -58,4 +64,52 @@ func TestSet(t *testing.T) {
 			t.Errorf("Runs(%v): %d rows", span, len(got))
 		}
 	}
+}
+
+// TestCount counts rows without decoding special chunks, whose rows would take too long.
+func TestCount(t *testing.T) {
+	ctx := t.Context()
+	large := min(1<<35, int64(math.MaxInt)) - 5
+	for name, c := range map[string]struct {
+		n, chunk int64
+		make     func(shape []int64, o *ndarray.CreateOptions) (*ndarray.Array, error)
+		want     int64
+	}{
+		"no rows": {0, Window, func(shape []int64, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+			return ndarray.Zeros(ctx, "", shape, "|b1", o)
+		}, 0},
+		"zeros in tiny chunks": {1 << 27, 1, func(shape []int64, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+			return ndarray.Zeros(ctx, "", shape, "|b1", o)
+		}, 0},
+		"ones": {large, 1 << 30, func(shape []int64, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+			return ndarray.Full(ctx, "", shape, true, o)
+		}, large},
+		"some in large chunks": {4*Window + 100, Window + 100, someRows, 4*Window + 100 - 2*1000},
+		"some in small chunks": {4*Window + 100, Window - 100, someRows, 4*Window + 100 - 2*1000},
+	} {
+		a, err := c.make([]int64{c.n}, &ndarray.CreateOptions{Chunks: []int64{c.chunk}})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		limited, stop := context.WithTimeout(ctx, 2*time.Second)
+		got, err := Count(limited, a)
+		stop()
+		if err != nil || got != c.want {
+			t.Errorf("%s: %d, %v, want %d", name, got, err, c.want)
+		}
+		if c.n > 1<<20 {
+			continue
+		}
+		if r, err := Read(ctx, a); err != nil || r.Live != c.want {
+			t.Errorf("%s: Read: %v, %v, want %d", name, r, err, c.want)
+		}
+	}
+}
+
+// someRows returns marks of rows, 1000 of which are deleted at the start and at the end.
+func someRows(shape []int64, o *ndarray.CreateOptions) (*ndarray.Array, error) {
+	marks := bytes.Repeat([]byte{1}, int(shape[0]))
+	clear(marks[:1000])
+	clear(marks[len(marks)-1000:])
+	return ndarray.CreateBytes(context.Background(), "", shape, "|b1", marks, o)
 }
