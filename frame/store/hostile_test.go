@@ -317,6 +317,7 @@ func TestPickles(t *testing.T) {
 
 func TestTensorFaults(t *testing.T) {
 	for name, v := range map[string]any{
+		"no items":   meta.Tuple{"numpy", meta.Tuple{3, 0}, "<i4"},
 		"too long":   meta.Tuple{"numpy", meta.Tuple{3}, "<i4"},
 		"overflow":   meta.Tuple{"numpy", meta.Tuple{int64(1) << 62, int64(1) << 62, 8}, "<i4"},
 		"negative":   meta.Tuple{"numpy", meta.Tuple{-1}, "<i4"},
@@ -334,6 +335,33 @@ func TestTensorFaults(t *testing.T) {
 		}
 		if _, err := ArrayOf(context.Background(), f); !errors.Is(err, ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestTensorEmpty opens tensors without items, whose shapes have a zero anywhere.
+func TestTensorEmpty(t *testing.T) {
+	ctx := t.Context()
+	for _, shape := range [][]int64{{0}, {3, 0}, {0, 3}, {3, 0, 4}, {1 << 40, 1 << 40, 0}} {
+		extents := meta.Tuple{}
+		for _, n := range shape {
+			extents = append(extents, n)
+		}
+		content, err := meta.Marshal(meta.Tuple{"numpy", extents, "<f8"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, err := frame.Create(ctx, "", &frame.CreateOptions{VLMeta: []meta.Layer{{Name: tensorLayer, Content: content}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, err := Describe(ctx, f); err != nil || e.Kind != KindTensor || !slices.Equal(e.Shape, shape) {
+			t.Errorf("%v: %+v, %v", shape, e, err)
+		}
+		if a, err := ArrayOf(ctx, f); err != nil {
+			t.Errorf("%v: %v", shape, err)
+		} else if !slices.Equal(a.Shape(), shape) || a.DType().String() != "<f8" {
+			t.Errorf("%v: an array of shape %v and dtype %s", shape, a.Shape(), a.DType())
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
@@ -54,14 +55,18 @@ func tensorShape(f *frame.Frame) ([]int64, meta.DType, error) {
 
 // checkTensorSize compares a shape with the bytes of the items.
 func checkTensorSize(shape []int64, d meta.DType, nbytes int64) error {
-	n := int64(d.Size)
-	for _, e := range shape {
-		if e > 0 && n > nbytes/e {
-			return faults.Corruptf("tensor of shape %v and dtype %s in %d bytes", shape, d, nbytes)
+	want := int64(0)
+	if !slices.Contains(shape, 0) { // otherwise the product of the other lengths may overflow
+		want = int64(d.Size)
+		for _, e := range shape {
+			if want > nbytes/e {
+				want = -1
+				break
+			}
+			want *= e
 		}
-		n *= e
 	}
-	if n != nbytes {
+	if want != nbytes {
 		return faults.Corruptf("tensor of shape %v and dtype %s in %d bytes", shape, d, nbytes)
 	}
 	return nil
