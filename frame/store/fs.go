@@ -14,7 +14,9 @@ import (
 // Open opens a leaf or a group as a file or a directory: it implements fs.FS. The name is the key without its first
 // slash, and "." is the whole store. A file holds the stored frame. If a key has both a leaf and other keys below it,
 // its name is that of the directory, and the file has ".b2frame" appended to its name. The files of attributes and of
-// the columns of tables are included. References without a frame are empty files.
+// the columns of tables are included. References without a frame are empty files. For a leaf in an embed store whose
+// size the stored bytes of the embed store do not justify (see frame.Frame.CheckAlloc), Open and the method Info of
+// fs.DirEntry return an error that wraps ErrTooLarge, because fs.ReadFile takes memory for that size.
 func (s *Store) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
@@ -34,11 +36,23 @@ func (s *Store) Open(name string) (fs.File, error) {
 	if n.leaf.ref != nil {
 		return &leafFile{SectionReader: io.NewSectionReader(nil, 0, 0), info: fileInfo{name: path.Base(name)}}, nil
 	}
-	_, file, err := s.bytesOnce(context.Background(), s.files.box, n.leaf)
+	file, err := s.wholeBytes(n.leaf)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	return &leafFile{source.Reader(context.Background(), file.src), fileInfo{name: path.Base(name), size: file.src.Size()}, file}, nil
+}
+
+// wholeBytes is bytesOnce for a caller who may read the whole leaf into memory.
+func (s *Store) wholeBytes(l *leaf) (*openFile, error) {
+	l, file, err := s.bytesOnce(context.Background(), s.files.box, l)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkWhole(l); err != nil {
+		return nil, err
+	}
+	return file, nil
 }
 
 // hiddenSuffix is appended to the name of a leaf with keys below it.
@@ -115,7 +129,7 @@ func (e leafEntry) Info() (fs.FileInfo, error) {
 	if e.l.ref != nil {
 		return info, nil
 	}
-	_, file, err := e.s.bytesOnce(context.Background(), e.s.files.box, e.l)
+	file, err := e.s.wholeBytes(e.l)
 	if err != nil {
 		return nil, err
 	}

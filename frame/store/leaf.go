@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"strings"
@@ -81,6 +82,18 @@ func (s *Store) bytes(ctx context.Context, l *leaf) (*openFile, error) {
 	return s.files.get(ctx, l.file)
 }
 
+// checkWhole returns ErrTooLarge if the stored bytes of the embed store do not justify memory for a whole leaf in it,
+// which fs.ReadFile takes. The frame of a leaf is read in place, and needs no such memory.
+func (s *Store) checkWhole(l *leaf) error {
+	if o := s.opts.frames(); l.file != "" || o.MaxBytes > 0 && l.size <= s.embed.Info().FrameLen {
+		return nil // MaxBytes does not limit memory for bytes that are stored
+	}
+	if err := s.embed.CheckAlloc(l.size); err != nil {
+		return fmt.Errorf("a leaf of the embed store: %w", err)
+	}
+	return nil
+}
+
 // leafName returns the name of a leaf in errors: the name of the store and the key.
 func (s *Store) leafName(key string) string { return strings.TrimSuffix(s.name, "/") + key }
 
@@ -146,7 +159,8 @@ func (s *Store) Objects(ctx context.Context, key string) (*objects.Array, error)
 	return o, nil
 }
 
-// Sub opens the store inside a leaf of kind KindStore, in place.
+// Sub opens the store inside a leaf of kind KindStore, in place. The error wraps ErrTooLarge if few bytes of an embed
+// store claim to be a very large leaf: see Store.Open.
 func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 	ctx = task.Context(ctx)
 	key = cleanKey(key)
@@ -155,6 +169,9 @@ func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 		return nil, atKey(key, errs.ErrNotExist)
 	}
 	l, file, err := s.bytesNow(ctx, l)
+	if err == nil {
+		err = s.checkWhole(l)
+	}
 	if err != nil {
 		return nil, atKey(key, err)
 	}
