@@ -21,10 +21,11 @@ import (
 // Copy creates a frame with the chunks and metalayers of f and opens it for editing. It copies the stored bytes of the
 // chunks unchanged, without the dead bytes between them. With o.Goal, it decodes the chunks and compresses them again,
 // except special chunks and chunks with blocks of variable size. The copy has checksums if f has, or if o.Checksums is
-// set; likewise a block table. For name, ctx, o and temporary files see [Create]; ctx also bounds the copying. Params,
-// ChunkSize, Meta and VLMeta come from f: if one of them is set, Copy returns ErrParam. Copy also returns ErrParam if f
-// has Locking, o.Locking is set, and name is the file of f. Codecs and UserFilters come from f unless o sets them, and
-// Prefilter and Postfilter if o sets neither. Other errors are those of Create and of reading f.
+// set; likewise a block table. It keeps names of metalayers that Create rejects. For name, ctx, o and temporary files
+// see [Create]; ctx also bounds the copying. Params, ChunkSize, Meta and VLMeta come from f: if one of them is set,
+// Copy returns ErrParam. Copy also returns ErrParam if f has Locking, o.Locking is set, and name is the file of f.
+// Codecs and UserFilters come from f unless o sets them, and Prefilter and Postfilter if o sets neither. Other errors
+// are those of Create and of reading f.
 func Copy(ctx context.Context, name string, f *Frame, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	if err := o.checkKept("Copy"); err != nil {
@@ -262,7 +263,7 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 	return *r.Header(), nil
 }
 
-// takeMeta adds metalayers of another frame to a new frame without chunks. One of them may have an empty name.
+// takeMeta adds metalayers of another frame to a new frame without chunks. Their names need not pass checkName.
 func (b *Batch) takeMeta(layers []meta.Layer) error {
 	if err := b.setLayers(slices.Concat(b.next.meta, layers)); err != nil {
 		return err

@@ -9,6 +9,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/tune"
 	"github.com/goblosc/blosc2/meta"
@@ -101,7 +102,8 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 // SetMeta adds or replaces a metalayer. If the frame has chunks, in the batch or in the state before it, SetMeta can
 // only replace an existing metalayer with content of the same length. Otherwise it returns ErrParam. It also returns
 // ErrParam if a reader uses an older state with chunks that a longer header would overwrite, and for a new metalayer
-// with an empty name. It returns ErrTooLarge if the metalayers do not fit the format.
+// whose name is not UTF-8 of 1 to 31 bytes without a NUL. It returns ErrTooLarge if the metalayers do not fit the
+// format.
 func (b *Batch) SetMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setMeta(name, content) })
 }
@@ -126,8 +128,8 @@ func (b *Batch) setMeta(name string, content []byte) error {
 		layers[i].Content = slices.Clone(content)
 	case chunks:
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("cannot be added to a frame with chunks: %w", ErrParam))
-	case name == "":
-		return b.f.wrap("metalayer", -1, errNoName())
+	case engine.NameFault(name) != "":
+		return b.f.wrap("metalayer", -1, checkName(name))
 	default:
 		layers = append(layers, meta.Layer{Name: name, Content: slices.Clone(content)})
 	}
@@ -136,11 +138,6 @@ func (b *Batch) setMeta(name string, content []byte) error {
 	}
 	s.noteLayer(false, name, content)
 	return nil
-}
-
-// errNoName returns the error for a new metalayer with an empty name. Frames of C-Blosc2 may have one.
-func errNoName() error {
-	return fmt.Errorf("name %q, want 1 to %d bytes: %w", "", meta.MaxNameLen, ErrParam)
 }
 
 // setLayers sets the metalayers and the length of the header.
@@ -159,7 +156,7 @@ func (b *Batch) setLayers(layers []meta.Layer) error {
 // SetVLMeta adds or replaces a variable-length metalayer, compressed. By python-blosc2's convention content is a
 // MessagePack value: see meta.Marshal. Other libraries write at most 16 of these metalayers. Errors are ErrTooLarge,
 // ErrParam for "b2crc32c" and "b2blocks" (see SetChecksums and CreateOptions.BlockTable), and ErrParam for a new
-// metalayer with an empty name.
+// metalayer whose name is not UTF-8 of 1 to 31 bytes without a NUL.
 func (b *Batch) SetVLMeta(name string, content []byte) error {
 	return b.doNow(func() error { return b.setVLMeta(name, content) })
 }
@@ -182,8 +179,8 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 	layers := slices.Clone(b.next.vlmeta)
 	if i := findLayer(layers, name); i >= 0 {
 		layers[i].Content = c
-	} else if name == "" {
-		return b.f.wrap("variable-length metalayer", -1, errNoName())
+	} else if err := checkName(name); err != nil {
+		return b.f.wrap("variable-length metalayer", -1, err)
 	} else {
 		layers = append(layers, meta.Layer{Name: name, Content: c})
 	}

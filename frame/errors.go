@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
@@ -85,3 +86,11 @@ func corrupt(format string, args ...any) error {
 
 // chunkFileName returns the name of a chunk file of a sparse frame.
 func chunkFileName(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
+
+// checkName returns ErrParam for the name of a new metalayer that other libraries misread.
+func checkName(name string) error {
+	if fault := engine.NameFault(name); fault != "" {
+		return fmt.Errorf("%s: %w", fault, ErrParam)
+	}
+	return nil
+}

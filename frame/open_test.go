@@ -437,14 +437,13 @@ func TestMmapClose(t *testing.T) {
 	}
 }
 
-// TestEmptyNames edits, saves, compacts, copies and salvages a frame that has metalayers with an empty name, which
-// C-Blosc2 writes.
-func TestEmptyNames(t *testing.T) {
-	ctx := t.Context()
-	f, err := Create(ctx, "", &CreateOptions{copied: true, Meta: []meta.Layer{{Name: "", Content: []byte("m")}}, VLMeta: []meta.Layer{{Name: "v", Content: []byte("v")}}})
+// withNames returns a file with a frame that has a metalayer and a variable-length metalayer of a name.
+func withNames(t *testing.T, name string) string {
+	t.Helper()
+	f, err := Create(t.Context(), "", &CreateOptions{copied: true, Meta: []meta.Layer{{Name: name, Content: []byte("m")}}, VLMeta: []meta.Layer{{Name: "v", Content: []byte("v")}}})
 	must(t, err)
 	s := f.snap.Load().successor()
-	s.vlmeta[0].Name = ""
+	s.vlmeta[0].Name = name
 	b, err := appendTo(f, nil)
 	must(t, err)
 	trailer, err := meta.AppendTrailer(nil, s.vlmeta)
@@ -454,36 +453,66 @@ func TestEmptyNames(t *testing.T) {
 	head, err := appendHeader(s)
 	must(t, err)
 	copy(b, head)
-	name := filepath.Join(t.TempDir(), "a")
-	must(t, os.WriteFile(name, b, 0o666))
-	f, err = Edit(ctx, name, nil)
-	must(t, err)
-	defer f.Close()
-	must(t, f.Append(ctx, make([]byte, 64)))
-	must(t, one(f).SetMeta("", []byte("M")))
-	must(t, one(f).SetVLMeta("", []byte("V")))
-	must(t, f.Compact(ctx))
-	c, err := Copy(ctx, "", f, nil)
-	must(t, err)
-	saved, err := appendTo(f, nil)
-	must(t, err)
-	again, err := OpenBytes(saved, nil)
-	must(t, err)
-	salvaged, _, err := Salvage(ctx, "", name, func(err error) { t.Error(err) }, nil)
-	must(t, err)
-	for i, f := range []*Frame{f, c, again, salvaged} {
-		m := f.Meta()
-		v, err := f.VLMeta("")
-		if len(m) != 1 || m[0].Name != "" || string(m[0].Content) != "M" || string(v) != "V" || err != nil || f.NumChunks() != 1 {
-			t.Errorf("frame %d: metalayers %q, %q, %d chunks, error %v", i, m, v, f.NumChunks(), err)
+	file := filepath.Join(t.TempDir(), "a")
+	must(t, os.WriteFile(file, b, 0o666))
+	return file
+}
+
+// TestNames edits, saves, compacts, copies and salvages frames that have metalayers with names that C-Blosc2 writes,
+// but other libraries misread. All keep the names, but Salvage only the empty one. No call adds such a metalayer.
+func TestNames(t *testing.T) {
+	ctx := t.Context()
+	for _, name := range []string{"", "a\x00b", "\x00", "\xff", "a\xe4"} {
+		file := withNames(t, name)
+		f, err := Edit(ctx, file, nil)
+		must(t, err)
+		must(t, f.Append(ctx, make([]byte, 64)))
+		must(t, one(f).SetMeta(name, []byte("M")))
+		must(t, one(f).SetVLMeta(name, []byte("V")))
+		must(t, one(f).SetVLMeta("other", []byte("other")))
+		must(t, f.Compact(ctx))
+		c, err := Copy(ctx, "", f, nil)
+		must(t, err)
+		saved, err := appendTo(f, nil)
+		must(t, err)
+		again, err := OpenBytes(saved, nil)
+		must(t, err)
+		kept := []*Frame{f, c, again}
+		var faults []error
+		salvaged, _, err := Salvage(ctx, "", file, func(err error) { faults = append(faults, err) }, nil)
+		must(t, err)
+		if name == "" {
+			kept = append(kept, salvaged)
+		} else if len(faults) != 2 || !errors.Is(faults[0], ErrParam) || !errors.Is(faults[1], ErrParam) {
+			t.Errorf("%q: Salvage reports %q", name, faults)
+		} else if names := salvaged.VLMetaNames(); len(salvaged.Meta()) != 0 || len(names) != 1 || names[0] != "other" {
+			t.Errorf("%q: Salvage keeps %q and %q", name, salvaged.Meta(), names)
 		}
+		for i, f := range kept {
+			m := f.Meta()
+			v, err := f.VLMeta(name)
+			if len(m) != 1 || m[0].Name != name || string(m[0].Content) != "M" || string(v) != "V" || err != nil || f.NumChunks() != 1 {
+				t.Errorf("%q: frame %d: metalayers %q, %q, %d chunks, error %v", name, i, m, v, f.NumChunks(), err)
+			}
+		}
+		must(t, one(f).DeleteVLMeta(name))
+		must(t, f.Close())
+		checkNewName(t, name)
 	}
-	// No call adds such a metalayer to a frame without one.
-	f, err = Create(ctx, "", nil)
+	checkNewName(t, strings.Repeat("n", 32))
+}
+
+// checkNewName expects that no call adds a metalayer with a name.
+func checkNewName(t *testing.T, name string) {
+	t.Helper()
+	layers := []meta.Layer{{Name: "a"}, {Name: name}}
+	_, metaErr := Create(t.Context(), "", &CreateOptions{Meta: layers})
+	_, vlmetaErr := Create(t.Context(), "", &CreateOptions{VLMeta: layers})
+	f, err := Create(t.Context(), "", nil)
 	must(t, err)
-	for _, err := range []error{one(f).SetMeta("", nil), one(f).SetVLMeta("", nil)} {
+	for i, err := range []error{metaErr, vlmetaErr, one(f).SetMeta(name, nil), one(f).SetVLMeta(name, nil)} {
 		if !errors.Is(err, ErrParam) {
-			t.Errorf("error %v, want %v", err, ErrParam)
+			t.Errorf("%q: call %d: error %v, want %v", name, i, err, ErrParam)
 		}
 	}
 }

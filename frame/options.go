@@ -18,7 +18,8 @@ import (
 
 // CreateOptions are the settings for creating a frame. A nil *CreateOptions and zero fields are the defaults. Overwrite
 // and NoSync have no effect on a frame in memory. No other field is ignored: if a field that is set does not apply to
-// the call, the call returns ErrParam. The frame copies the slices.
+// the call, the call returns ErrParam. The frame copies the slices. The name of each metalayer must be UTF-8 of 1 to 31
+// bytes without a NUL, because other libraries misread other names. Otherwise the call returns ErrParam.
 type CreateOptions struct {
 	Params    chunk.Params // compression parameters of new chunks
 	Goal      chunk.Goal   // chooses codec and filters of new chunks by their data; 0 = those of Params. See chunk.Goal
@@ -56,7 +57,7 @@ type CreateOptions struct {
 	Postfilter func(dst, src []byte, b chunk.BlockInfo) error
 
 	regions bool           // the call is CreateRegions
-	copied  bool           // Meta is of another frame, which may have an empty name
+	copied  bool           // Meta is of another frame, whose names need not pass checkName
 	sys     storage.System // nil = the operating system
 }
 
@@ -216,7 +217,6 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		{"Objects", o.Objects != nil && name != "", "is in place of a name"},
 		{"Sparse", o.Sparse && name == "" && o.Objects == nil, "needs the name of a directory"},
 		{"Locking", o.Locking && name == "", "needs the name of a file or directory"},
-		{"Meta", !o.copied && findLayer(o.Meta, "") >= 0, "has a metalayer without a name"},
 		{"VLMeta", repeatsName(o.VLMeta), "has two metalayers of one name"},
 		{"Goal", o.Goal.Check() != nil, "is not a goal"},
 		{"Goal", o.Goal != 0 && compresses(o.Params), "is in place of codec, level, filters, split mode and dictionaries"},
@@ -224,6 +224,11 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 	})
 	if err == nil {
 		err = checkLocking(o.Locking)
+	}
+	for i := 0; err == nil && !o.copied && i < len(o.Meta); i++ {
+		if e := checkName(o.Meta[i].Name); e != nil {
+			err = fmt.Errorf("frame: option Meta: %w", e)
+		}
 	}
 	return engine.Options{
 		Params: o.Params, Goal: o.Goal, ChunkSize: o.ChunkSize, Meta: copyLayers(o.Meta), VLMeta: o.VLMeta, Checksums: o.Checksums, BlockTable: o.BlockTable,

@@ -36,7 +36,7 @@ type Salvaged struct {
 // decoded. If it finds an index most of whose entries are such chunks, it uses the order of that index. Otherwise it
 // orders them by the checksums, or without checksums by their positions. Deleted chunks may reappear. If the header is
 // lost, Salvage derives a new one from the chunks. It omits the metalayer that describes an array (b2nd or caterva) if
-// the chunks do not match it.
+// the chunks do not match it, and metalayers whose names have a NUL or are not UTF-8.
 //
 // For name and o see [Create]. Codecs, UserFilters and Concurrency also apply to reading the damaged frame, with the
 // default limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set,
@@ -201,9 +201,10 @@ func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error))
 	return layers
 }
 
-// writable reports whether a metalayer with this name can be written after others.
+// writable reports whether a metalayer with this name can be written after others. Damage may have changed the name to
+// one that other libraries misread. C-Blosc2 writes empty names.
 func writable(name string, layers []meta.Layer) bool {
-	return len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0
+	return len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0 && (name == "" || checkName(name) == nil)
 }
 
 // fittingLayers returns the metalayers, without the description of an array that the chunks do not match.

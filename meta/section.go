@@ -31,7 +31,7 @@ const (
 // Marshal), except for "b2nd" and "caterva" (see Array). In a trailer the content is one Blosc2 chunk that holds the
 // MessagePack.
 type Layer struct {
-	Name    string // up to 31 bytes of any value; C-Blosc2 also writes empty names
+	Name    string // up to 31 bytes; see AppendHeader
 	Content []byte
 }
 
@@ -40,6 +40,10 @@ type Layer struct {
 // part. The caller must set the field header_len in that part. The error wraps ErrTooLarge if there are more than
 // MaxLayers metalayers or if header_len cannot hold the size, and ErrParam of package frame if a name is too long or
 // repeated. After an error AppendHeader returns header unchanged.
+//
+// A new name should be UTF-8 of 1 to 31 bytes without a NUL: C-Blosc2 ends a name at a NUL, and python-blosc2 fails to
+// list the names of a frame if one of them is not UTF-8. AppendHeader does not check this, because a copy keeps the
+// names of its source. C-Blosc2 also writes empty names.
 func AppendHeader(header []byte, layers []Layer) ([]byte, error) {
 	size, err := sectionSize("header", layers, MaxLayers, len(header))
 	if err != nil {

@@ -56,10 +56,11 @@ func (a *Array) openAttr(content []byte) (*Array, error) {
 }
 
 // SetAttr sets an attribute, in one commit. The value may be any that [meta.Marshal] accepts, or an *Array or *View,
-// whose items are copied. Store a time as text. The name has 1 to 31 bytes. An array has at most 16 attributes, because
-// other libraries cannot edit a frame with more. Checksums and a block table count as one each. The error wraps
-// ErrParam for another name, ErrType for a value of another kind and ErrTooLarge for too many attributes, or is an
-// error of Begin or of writing.
+// whose items are copied. Store a time as text. The name must be UTF-8 of 1 to 31 bytes without a NUL, because other
+// libraries misread other names. An array has at most 16 attributes, because other libraries cannot edit a frame with
+// more. Checksums and a block table count as one each. The error wraps ErrParam for the name of a new attribute that is
+// not of this form, ErrType for a value of another kind and ErrTooLarge for too many attributes, or is an error of
+// Begin or of writing.
 func (a *Array) SetAttr(ctx context.Context, name string, v any) error {
 	// An array is copied before the edit, which locks the file: it may be another handle of the same file.
 	content, err := marshalAttr(ctx, v)

@@ -18,7 +18,7 @@ import (
 // CreateOptions returns the options for creating an array like this one: its partition, compression parameters and
 // checksums, its fixed metalayers, and the codecs, user filters and number of goroutines that it was opened with. The
 // caller owns the result. It has no attributes and no Storage. It omits metalayers that mark data as stored elsewhere,
-// because a copy contains the data.
+// because a copy contains the data, and those whose names Create rejects.
 func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
 	o := &CreateOptions{
@@ -27,7 +27,7 @@ func (a *Array) CreateOptions() *CreateOptions {
 	}
 	o.setParams(info.Params)
 	for _, l := range a.copiedMeta(a.f.Meta()) {
-		if l.Name != "" { // only a copy may have it
+		if engine.NameFault(l.Name) == "" { // only a copy may have other names
 			o.Meta = append(o.Meta, l)
 		}
 	}

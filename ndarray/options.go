@@ -65,7 +65,7 @@ type CreateOptions struct {
 	// array, nil selects the attributes of the source, and an empty map none.
 	Attrs map[string]any
 	// Meta are metalayers of fixed length. For Copy of an array, nil selects those of the source, and an empty list
-	// none. The name "b2nd" is reserved.
+	// none. The name "b2nd" is reserved. Names must be UTF-8 of 1 to 31 bytes without a NUL.
 	Meta []meta.Layer
 	// Checksums stores a CRC-32C of each chunk, of the index and of the metalayers, which every edit updates.
 	// OpenOptions.Verify compares them when the array is read.

@@ -446,31 +446,43 @@ func TestCopyOfOneState(t *testing.T) {
 	}
 }
 
-// TestCopyEmptyName copies an array with a metalayer that has an empty name, which C-Blosc2 writes.
-func TestCopyEmptyName(t *testing.T) {
-	l, err := newLayout(ctx, "", []int64{3}, "<i4", nil)
-	must(t, err)
-	other, err := Zeros(ctx, "", []int64{3}, "<i4", nil)
-	must(t, err)
-	h, err := snapshotOf(ctx, other)
-	must(t, err)
-	defer h.release()
-	a, err := l.create(ctx, "", func(b *frame.Batch) error {
-		must(t, b.Engine().CopyMeta(h.v, []meta.Layer{{Name: "", Content: []byte("m")}}))
-		return b.Append(ctx, make([]byte, l.geo.ChunkBytes))
-	})
-	must(t, err)
-	for _, o := range []*CreateOptions{nil, {Chunks: []int64{2}}, {Checksums: true}} {
-		c, err := Copy(ctx, "", a, o)
+// TestCopyNames copies arrays with a metalayer whose name only C-Blosc2 writes.
+func TestCopyNames(t *testing.T) {
+	for _, name := range []string{"", "a\x00b", "\xff"} {
+		l, err := newLayout(ctx, "", []int64{3}, "<i4", nil)
 		must(t, err)
-		if m := c.Frame().Meta(); len(m) != 2 || m[1].Name != "" || string(m[1].Content) != "m" {
-			t.Errorf("copy has metalayers %q", m)
+		other, err := Zeros(ctx, "", []int64{3}, "<i4", nil)
+		must(t, err)
+		h, err := snapshotOf(ctx, other)
+		must(t, err)
+		defer h.release()
+		a, err := l.create(ctx, "", func(b *frame.Batch) error {
+			must(t, b.Engine().CopyMeta(h.v, []meta.Layer{{Name: name, Content: []byte("m")}}))
+			return b.Append(ctx, make([]byte, l.geo.ChunkBytes))
+		})
+		must(t, err)
+		for _, o := range []*CreateOptions{nil, {Chunks: []int64{2}}, {Checksums: true}} {
+			c, err := Copy(ctx, "", a, o)
+			must(t, err)
+			if m := c.Frame().Meta(); len(m) != 2 || m[1].Name != name || string(m[1].Content) != "m" {
+				t.Errorf("%q: copy has metalayers %q", name, m)
+			}
+			must(t, c.Verify(ctx, nil))
 		}
-		must(t, c.Verify(ctx, nil))
+		z, err := Zeros(ctx, "", []int64{3}, "<i4", a.CreateOptions())
+		must(t, err)
+		must(t, Fill(ctx, z, 1))
+		setErr := z.SetAttr(ctx, name, 1)
+		b, err := z.Begin(ctx)
+		must(t, err)
+		_, createErr := Zeros(ctx, "", []int64{3}, "<i4", &CreateOptions{Attrs: map[string]any{name: 1}})
+		for i, err := range []error{setErr, b.SetAttr(ctx, name, 1), createErr} {
+			if !errors.Is(err, ErrParam) {
+				t.Errorf("%q: call %d: %v, want %v", name, i, err, ErrParam)
+			}
+		}
+		b.Rollback()
 	}
-	z, err := Zeros(ctx, "", []int64{3}, "<i4", a.CreateOptions())
-	must(t, err)
-	must(t, Fill(ctx, z, 1))
 }
 
 // TestCreateChecksChunks creates an array with too few chunks. It must not replace the array of that name.

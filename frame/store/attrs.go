@@ -74,9 +74,10 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 }
 
 // SetAttr sets an attribute of a group of a tree store, "/" for the whole store, or of a table in it. It creates a
-// group that does not exist. v is encoded as meta.Marshal does. For a leaf, SetAttr returns ErrParam: set the
-// attributes of an array with ndarray.Array.SetAttr before Put. For a store that is no tree it returns
-// errors.ErrUnsupported.
+// group that does not exist. v is encoded as meta.Marshal does. The name must be UTF-8 of 1 to 31 bytes without a NUL,
+// because other libraries misread other names; otherwise SetAttr returns ErrParam. For a leaf, too, SetAttr returns
+// ErrParam: set the attributes of an array with ndarray.Array.SetAttr before Put. For a store that is no tree it
+// returns errors.ErrUnsupported.
 func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	ctx = task.Context(ctx)
 	group = cleanKey(group)
@@ -103,36 +104,27 @@ func (s *Store) setAttr(ctx context.Context, group, attr string, v any) error {
 	if err != nil {
 		return err
 	}
-	var layers []meta.Layer
-	if l := s.index.get(key); l != nil {
-		err = s.visit(ctx, s.files.box, l, func(f *frame.Frame, _ int64) (err error) {
-			layers, err = frames.AllVLMeta(f)
-			return err
-		})
-	}
-	if err != nil {
-		return err
-	}
-	return s.putLayers(ctx, key, setLayer(layers, meta.Layer{Name: attr, Content: content}))
-}
-
-// putLayers stores a frame with variable-length metalayers and no chunks.
-func (s *Store) putLayers(ctx context.Context, key string, layers []meta.Layer) error {
-	f, err := frame.Create(ctx, "", &frame.CreateOptions{VLMeta: layers})
+	f, err := s.copyAttrs(ctx, key)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if err := frames.SetVLMeta(ctx, f, attr, content); err != nil {
+		return err
+	}
 	return s.put(ctx, key, f)
 }
 
-// setLayer replaces or appends a metalayer.
-func setLayer(layers []meta.Layer, l meta.Layer) []meta.Layer {
-	for i := range layers {
-		if layers[i].Name == l.Name {
-			layers[i] = l
-			return layers
-		}
+// copyAttrs returns a copy of the leaf with the attributes of a group, or a new frame if there is none. The copy keeps
+// attributes of other libraries whatever their names.
+func (s *Store) copyAttrs(ctx context.Context, key string) (f *frame.Frame, err error) {
+	l := s.index.get(key)
+	if l == nil {
+		return frame.Create(ctx, "", nil)
 	}
-	return append(layers, l)
+	err = s.visit(ctx, s.files.box, l, func(from *frame.Frame, _ int64) (err error) {
+		f, err = frame.Copy(ctx, "", from, nil)
+		return err
+	})
+	return f, err
 }

@@ -104,6 +104,64 @@ func TestDotKeys(t *testing.T) {
 	}
 }
 
+// TestAttrNames sets attributes with names that other libraries misread.
+func TestAttrNames(t *testing.T) {
+	ctx := t.Context()
+	s, err := Edit(ctx, copyStore(t, "stores/tree.b2d"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, name := range []string{"", "a\x00b", "\xff", strings.Repeat("n", 32)} {
+		for _, group := range []string{"/img", "/new"} {
+			if err := s.SetAttr(ctx, group, name, 1); !errors.Is(err, ErrParam) {
+				t.Errorf("%q: %v, want %v", name, err, ErrParam)
+			}
+		}
+		if s.Has("/new") {
+			t.Errorf("%q: the group of the failed call exists", name)
+		}
+	}
+}
+
+// TestStoredAttrNames edits the attributes of a group, one of which has a name that SetAttr rejects for new ones.
+func TestStoredAttrNames(t *testing.T) {
+	ctx := t.Context()
+	for _, name := range []string{"a\x00b", "\xff"} {
+		dir := copyStore(t, "stores/tree.b2d")
+		s, err := Edit(ctx, dir, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := strings.Repeat("n", len(name))
+		if err := errors.Join(s.SetAttr(ctx, "/g", first, 2), s.Close()); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(dir, "g", groupMeta+".b2f")
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		const next = "\xd2" // marks the offset after a name
+		b = bytes.Replace(b, []byte(first+next), []byte(name+next), 1)
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Edit(ctx, dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(s.SetAttr(ctx, "/g", "other", 3), s.SetAttr(ctx, "/g", name, 4)); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+		var other, four int
+		err = errors.Join(s.Attr(ctx, "/g", "other", &other), s.Attr(ctx, "/g", name, &four))
+		if names, _ := s.Attrs(ctx, "/g"); err != nil || other != 3 || four != 4 || !slices.Equal(names, []string{name, "other"}) {
+			t.Errorf("%q: %d, %d, names %q, %v", name, other, four, names, err)
+		}
+		s.Close()
+	}
+}
+
 // TestPackNames packs a directory with names that a zip file must not have. It must not make a file that cannot be
 // opened.
 func TestPackNames(t *testing.T) {

@@ -46,7 +46,7 @@ type Batch interface {
 	// CopyChunks appends all chunks of a view to an empty frame, as they are stored. The chunk sizes must be the same.
 	CopyChunks(ctx context.Context, v View) error
 	// CopyMeta adds metalayers of a view to a new frame without chunks, as they are stored. Unlike those of
-	// frame.CreateOptions, they may have an empty name. The frame retains them.
+	// frame.CreateOptions, they may have names with a NameFault. The frame retains them.
 	CopyMeta(v View, layers []meta.Layer) error
 	// CopyVLMeta copies the variable-length metalayers of a view to the batch, as they are stored.
 	CopyVLMeta(v View) error

@@ -3,11 +3,8 @@ package frames
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
-	"github.com/goblosc/blosc2/frame/store/internal/faults"
-	"github.com/goblosc/blosc2/meta"
 )
 
 // Bytes returns a whole frame.
@@ -15,25 +12,6 @@ func Bytes(ctx context.Context, f *frame.Frame) ([]byte, error) {
 	var b bytes.Buffer
 	_, err := f.Save(ctx, &b)
 	return b.Bytes(), err
-}
-
-// AllVLMeta returns all variable-length metalayers of a frame with their decoded contents. It returns ErrTooLarge if f
-// does not justify the memory of all of them.
-func AllVLMeta(f *frame.Frame) ([]meta.Layer, error) {
-	var layers []meta.Layer
-	total := int64(0)
-	for _, name := range f.VLMetaNames() {
-		b, err := f.VLMeta(name)
-		total += int64(len(b))
-		if err == nil {
-			err = f.CheckAlloc(total)
-		}
-		if err != nil {
-			return nil, fmt.Errorf("metalayer %s: %w", faults.Clip(name), err)
-		}
-		layers = append(layers, meta.Layer{Name: name, Content: b})
-	}
-	return layers, nil
 }
 
 // SetVLMeta sets a variable-length metalayer in one commit.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"runtime"
 	"testing"
 
@@ -53,19 +52,5 @@ func TestMemoryOfMetalayers(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 && !race.Enabled {
 			t.Errorf("%s: %d bytes of memory", name, used)
 		}
-	}
-}
-
-// TestMemoryOfAllMetalayers reads metalayers that are small one by one.
-func TestMemoryOfAllMetalayers(t *testing.T) {
-	var layers []meta.Layer
-	for i := range 9 {
-		layers = append(layers, meta.Layer{Name: fmt.Sprint("layer", i), Content: append([]byte{0xc5, 0x20, 0}, make([]byte, 8<<10)...)})
-	}
-	if got, err := AllVLMeta(withLayers(t, 64<<10, layers[:7]...)); err != nil || len(got) != 7 {
-		t.Errorf("%d metalayers, %v", len(got), err)
-	}
-	if _, err := AllVLMeta(withLayers(t, 64<<10, layers...)); !errors.Is(err, errs.ErrTooLarge) {
-		t.Errorf("%v, want %v", err, errs.ErrTooLarge)
 	}
 }
