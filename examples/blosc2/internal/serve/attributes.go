@@ -64,7 +64,7 @@ func (s *Server) writeAttribute(h *held, f *frame.Frame, content []byte) error {
 		if n > s.memory.most {
 			return fmt.Errorf("%d bytes in memory, the limit is %d: %w", n, s.memory.most, ndarray.ErrTooLarge)
 		}
-		err := s.memory.take(n)
+		err := s.memory.take(n, n)
 		if err == nil {
 			taken += n
 		}

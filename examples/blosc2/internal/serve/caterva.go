@@ -203,11 +203,11 @@ func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, p
 		if done = notModified(w, r, etag(s.stateOf(e), append(parts, t.key)...)); done {
 			return nil
 		}
-		n = min(2*n, s.memory.most) // the frame is in memory once as it is made, and once as it is sent
-		if err := s.memory.take(n); err != nil {
+		twice := min(2*n, s.memory.most) // the frame is in memory once as it is made, and once as it is sent
+		if err := s.memory.take(twice, n); err != nil {
 			return err
 		}
-		taken = n
+		taken = twice
 		b.Reset()
 		return s.saveSelection(ctx, &b, e.array, sel)
 	})
@@ -281,7 +281,7 @@ func (s *Server) serveChunk(w *response, r *http.Request) error {
 			err = errorf(http.StatusRequestEntityTooLarge, "the chunk is larger than the limit of %d bytes", s.limits.Result)
 		}
 		if err == nil {
-			err = s.memory.take(int64(info.CBytes))
+			err = s.memory.take(int64(info.CBytes), int64(info.CBytes))
 		}
 		if err != nil {
 			return err

@@ -68,7 +68,8 @@ func (s *seat) leave() {
 }
 
 // budget is a number of bytes that requests share. Large answers leave a part of it to small ones, so that slow clients
-// of large answers do not stop those. The part is enough for a small answer to each request.
+// of large answers do not stop those. The part is enough for a small answer to each request. A
+// small frame takes twice its size.
 type budget struct {
 	max     int64
 	most    int64 // of max, for all answers if one of them is not small
@@ -84,22 +85,19 @@ func newBudget(l Limits) *budget {
 	return &budget{max: l.Memory, most: l.Memory - part, small: part / int64(l.Requests)}
 }
 
-// take takes n bytes for an answer. It does not wait: bytes may belong to slow clients.
-func (b *budget) take(n int64) error { return b.grow(0, n) }
-
-// grow takes the bytes that an answer needs to grow from one size to another.
-func (b *budget) grow(from, to int64) error {
+// take takes n bytes for an answer of a size, which may be less. It does not wait: bytes may belong to slow clients.
+func (b *budget) take(n, size int64) error {
 	limit := b.max
-	if to > b.small {
+	if size > b.small {
 		limit = b.most
 	}
 	for {
 		used := b.used.Load()
-		if to-from > limit-used {
+		if n > limit-used {
 			b.refused.Add(1)
 			return errBusy
 		}
-		if b.used.CompareAndSwap(used, used+to-from) {
+		if b.used.CompareAndSwap(used, used+n) {
 			return nil
 		}
 	}

@@ -23,7 +23,7 @@ func (h *held) Write(p []byte) (int, error) {
 	}
 	if n > int64(cap(h.bytes)) {
 		size := max(n, min(2*int64(cap(h.bytes)), h.limit))
-		if err := h.memory.grow(h.taken, size); err != nil {
+		if err := h.memory.take(size-h.taken, size); err != nil {
 			return 0, err
 		}
 		h.bytes = append(make([]byte, 0, size), h.bytes...)

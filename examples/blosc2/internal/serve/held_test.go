@@ -126,23 +126,28 @@ func TestSmallAnswers(t *testing.T) {
 	c.Limits.Memory, c.Limits.Result, c.Limits.Requests = 16<<20, 2<<20, 20
 	s := newServer(t, dir, c)
 	var large, small int64
-	for s.memory.take(1_200_000) == nil {
+	for s.memory.take(1_200_000, 1_200_000) == nil {
 		large++
 	}
-	for _, uri := range []string{"/a.b2nd?sel=0&format=json", "/a.b2nd?sel=:25000", "/api/info/a.b2nd", "/?format=json", "/api/fetch/a.b2nd?slice_=:9"} {
+	rest := s.memory.most - s.memory.used.Load()
+	if err := s.memory.take(rest, s.memory.most); err != nil {
+		t.Fatal(err)
+	}
+	for _, uri := range []string{"/a.b2nd?sel=0&format=json", "/a.b2nd?sel=:25000", "/api/info/a.b2nd", "/?format=json", "/api/fetch/a.b2nd?slice_=:9",
+		"/api/fetch/a.b2nd?slice_=:25000"} {
 		get(t, s, uri)
 	}
 	body(t, ask(t, s, "GET", "/a.b2nd?sel="), 503)
-	for s.memory.take(2<<20/20) == nil {
+	for s.memory.take(2<<20/20, 2<<20/20) == nil {
 		small++
 	}
 	if large != 12 || small < 20 {
 		t.Errorf("%d large and %d small answers", large, small)
 	}
-	s.memory.give(large*1_200_000 + small*(2<<20/20))
+	s.memory.give(large*1_200_000 + rest + small*(2<<20/20))
 	get(t, s, "/a.b2nd?sel=")
 	for _, l := range []Limits{{Memory: 10, Result: 10, Requests: 1}, {Memory: 9, Result: 10, Requests: 1}, {Memory: 80, Result: 75, Requests: 1}} {
-		if b := newBudget(l); b.take(min(l.Result, l.Memory)) != nil {
+		if b := newBudget(l); b.take(min(l.Result, l.Memory), l.Result) != nil {
 			t.Errorf("%+v: no answer of the largest size", l)
 		}
 	}

@@ -88,7 +88,7 @@ func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, pa
 		if done = notModified(w, r, etag(s.stateOf(e), append(parts, t.key)...)); done || r.Method == http.MethodHead {
 			return nil
 		}
-		if err := s.memory.take(n); err != nil {
+		if err := s.memory.take(n, n); err != nil {
 			return err
 		}
 		res.items, res.taken = s.buffers.get(n), n
