@@ -60,11 +60,11 @@ func (s *Server) writeAttributes(h *held, f *frame.Frame) error {
 func (s *Server) writeAttribute(h *held, f *frame.Frame, content []byte) error {
 	taken := int64(0)
 	defer func() { s.memory.give(taken) }()
-	take := func(n int64) error {
+	take := func(n, size int64) error {
 		if n > s.memory.most {
 			return fmt.Errorf("%d bytes in memory, the limit is %d: %w", n, s.memory.most, ndarray.ErrTooLarge)
 		}
-		err := s.memory.take(n, n)
+		err := s.memory.take(n, size)
 		if err == nil {
 			taken += n
 		}
@@ -74,7 +74,7 @@ func (s *Server) writeAttribute(h *held, f *frame.Frame, content []byte) error {
 		if err := f.CheckAlloc(n); err != nil {
 			return err
 		}
-		return take(n)
+		return take(n, n)
 	}
 	at := len(h.bytes)
 	w := bufio.NewWriter(h)
@@ -87,7 +87,8 @@ func (s *Server) writeAttribute(h *held, f *frame.Frame, content []byte) error {
 	if json.Valid(h.bytes[at:]) {
 		return nil
 	}
-	if err := take(3 * int64(len(h.bytes)-at)); err != nil { // for the string and its JSON, of which there are two
+	size := int64(len(h.bytes) - at)
+	if err := take(3*size, size); err != nil { // for the string and its JSON, of which there are two
 		return err
 	}
 	text := string(h.bytes[at:])

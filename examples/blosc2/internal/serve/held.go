@@ -22,7 +22,11 @@ func (h *held) Write(p []byte) (int, error) {
 		return 0, errorf(http.StatusRequestEntityTooLarge, "%s: more than the limit of %d bytes", h.what, h.limit)
 	}
 	if n > int64(cap(h.bytes)) {
-		size := max(n, min(2*int64(cap(h.bytes)), h.limit))
+		size := min(2*int64(cap(h.bytes)), h.limit)
+		if n <= h.memory.small {
+			size = min(size, h.memory.small)
+		}
+		size = max(n, size)
 		if err := h.memory.take(size-h.taken, size); err != nil {
 			return 0, err
 		}

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -123,6 +124,20 @@ func TestSmallAnswers(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "a.b2nd"), 300_000)
 	c := testConfig()
+	const most = 2 << 20 / 20 // bytes of a small answer
+	for name, quote := range map[string]string{"json.b2nd": `"`, "text.b2nd": ""} {
+		a, err := ndarray.Zeros(t.Context(), filepath.Join(dir, name), []int64{3}, "<i4", &ndarray.CreateOptions{
+			NoSync: true, Attrs: map[string]any{"x": quote}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+	}
+	c.Attribute = func(w *bufio.Writer, content []byte, _ func(int64) error) error {
+		quote := content[1:] // after the length
+		w.Write(slices.Concat(quote, bytes.Repeat([]byte("x"), most*9/10), quote))
+		return nil
+	}
 	c.Limits.Memory, c.Limits.Result, c.Limits.Requests = 16<<20, 2<<20, 20
 	s := newServer(t, dir, c)
 	var large, small int64
@@ -134,17 +149,17 @@ func TestSmallAnswers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, uri := range []string{"/a.b2nd?sel=0&format=json", "/a.b2nd?sel=:25000", "/api/info/a.b2nd", "/?format=json", "/api/fetch/a.b2nd?slice_=:9",
-		"/api/fetch/a.b2nd?slice_=:25000"} {
+		"/api/fetch/a.b2nd?slice_=:25000", "/api/info/json.b2nd", "/api/info/text.b2nd"} {
 		get(t, s, uri)
 	}
 	body(t, ask(t, s, "GET", "/a.b2nd?sel="), 503)
-	for s.memory.take(2<<20/20, 2<<20/20) == nil {
+	for s.memory.take(most, most) == nil {
 		small++
 	}
 	if large != 12 || small < 20 {
 		t.Errorf("%d large and %d small answers", large, small)
 	}
-	s.memory.give(large*1_200_000 + rest + small*(2<<20/20))
+	s.memory.give(large*1_200_000 + rest + small*most)
 	get(t, s, "/a.b2nd?sel=")
 	for _, l := range []Limits{{Memory: 10, Result: 10, Requests: 1}, {Memory: 9, Result: 10, Requests: 1}, {Memory: 80, Result: 75, Requests: 1}} {
 		if b := newBudget(l); b.take(min(l.Result, l.Memory), l.Result) != nil {
