@@ -37,7 +37,7 @@ password: use a proxy for both.
   /PATH?sel=SEL         a selection of an array, as .npy, or as JSON
   /metrics              counters for Prometheus
   /api/info/PATH        shape, dtype and compression of an array, as JSON
-  /api/fetch/PATH       a frame, with ranges; with slice_=SEL, a selection as a frame
+  /api/fetch/PATH       a frame, with ranges unless it is sparse; with slice_=SEL, a selection as a frame
   /api/chunk/PATH       the stored bytes of chunk nchunk=N
 
 An empty SEL selects all items. With format=npy or format=json, or the header Accept, a client asks for a form of a

@@ -126,7 +126,7 @@ func cparamsOf(i frame.Info) cparamInfo {
 	return c
 }
 
-// serveFetch answers api/fetch/PATH: the stored frame, in ranges on request, or a selection as a frame of its own.
+// serveFetch answers api/fetch/PATH: the stored frame, or a selection as a frame of its own.
 func (s *Server) serveFetch(w *response, r *http.Request) error {
 	r = below(r, "/api/fetch/")
 	q := r.URL.Query()
@@ -147,8 +147,8 @@ func (s *Server) serveFetch(w *response, r *http.Request) error {
 	return s.serveFrame(w, r, sel, "fetch", text)
 }
 
-// serveStored answers with the stored frame of a path. The bytes of a sparse frame are those of a contiguous copy, with
-// its metalayers and attributes.
+// serveStored answers with the stored frame of a path, in ranges on request. The bytes of a sparse frame are those of a
+// contiguous copy, with its metalayers and attributes, and without ranges.
 func (s *Server) serveStored(w *response, r *http.Request) error {
 	t, err := s.resolve(r.URL.Path)
 	switch {
@@ -162,18 +162,15 @@ func (s *Server) serveStored(w *response, r *http.Request) error {
 	return s.serveRegular(w, r, t)
 }
 
-// serveSparse answers with the contiguous form of the sparse frame at a path. It is made in memory.
+// serveSparse answers with the contiguous form of the sparse frame at a path. It is made in memory, except for HEAD. It
+// has no ranges, each of which would make all of it again.
 func (s *Server) serveSparse(w *response, r *http.Request) error {
 	h := held{what: "the stored frame", limit: s.limits.Result, memory: s.memory}
 	defer h.free()
-	var now stamp
-	var tag string
 	done := false
 	err := s.decode(w, r, func(ctx context.Context, t target, e *entry) error {
 		h.free() // of a state that has changed
-		now = s.stateOf(e)
-		tag = etag(now, "stored", t.key)
-		if done = notModified(w, r, tag); done {
+		if done = notModified(w, r, etag(s.stateOf(e), "stored", t.key)); done || r.Method == http.MethodHead {
 			return nil
 		}
 		_, err := e.array.Save(ctx, &h)
@@ -182,8 +179,12 @@ func (s *Server) serveSparse(w *response, r *http.Request) error {
 	if err != nil || done {
 		return err
 	}
-	w.memory = s.memory
-	return serveContent(w, r, "", tag, time.Unix(0, now.mtime), bytes.NewReader(h.bytes))
+	w.Header().Set("Content-Type", contentType(""))
+	if r.Method == http.MethodHead {
+		w.WriteHeader(http.StatusOK) // the length is not known
+		return nil
+	}
+	return s.send(w, r, h.bytes)
 }
 
 // serveFrame answers with a selection of an array, as a frame.

@@ -23,8 +23,9 @@
 // taken the next MiB. An eighth of the memory, or what there is besides the largest answer if that is less, is for
 // answers of at most that part divided by the number of requests: slow clients of large answers do not stop small ones.
 // The size of a selection is that of its items, in every form. An attribute that takes more than a small answer while
-// it is decoded counts as a large one. See Limits. Arrays that are kept open have at most 256 MiB of indexes, at 8
-// bytes for each chunk.
+// it is decoded counts as a large one. A sparse frame that is fetched has no ranges, each of which would make all of it
+// again: the header Range is ignored. See Limits. Arrays that are kept open have at most 256 MiB of indexes, at 8 bytes
+// for each chunk.
 //
 // # Changed files
 //
