@@ -22,19 +22,30 @@ func (h *held) Write(p []byte) (int, error) {
 		return 0, errorf(http.StatusRequestEntityTooLarge, "%s: more than the limit of %d bytes", h.what, h.limit)
 	}
 	if n > int64(cap(h.bytes)) {
-		size := min(2*int64(cap(h.bytes)), h.limit)
-		if n <= h.memory.small {
-			size = min(size, h.memory.small)
-		}
-		size = max(n, size)
-		if err := h.memory.take(size-h.taken, size); err != nil {
+		if err := h.grow(n); err != nil {
 			return 0, err
 		}
-		h.bytes = append(make([]byte, 0, size), h.bytes...)
-		h.taken = size
 	}
 	h.bytes = append(h.bytes, p...)
 	return len(p), nil
+}
+
+// grow makes room for n bytes. While it copies bytes, the budget counts the old memory and the new, up to the limit of
+// the budget for such an answer: one that fits only without the old memory is not refused.
+func (h *held) grow(n int64) error {
+	limit := h.memory.most
+	if n <= h.memory.small {
+		limit = h.memory.small
+	}
+	size := max(n, min(2*int64(cap(h.bytes)), h.limit, limit))
+	both := max(size, min(h.taken+size, limit))
+	if err := h.memory.take(both-h.taken, size); err != nil {
+		return err
+	}
+	h.bytes = append(make([]byte, 0, size), h.bytes...)
+	h.memory.give(both - size)
+	h.taken = size
+	return nil
 }
 
 // text writes a string.

@@ -219,7 +219,23 @@ func TestHeld(t *testing.T) {
 	if h.free(); memory.used.Load() != 0 || len(h.bytes) != 0 {
 		t.Errorf("%d bytes are left", memory.used.Load())
 	}
-	memory.most = 10
+	// 32 bytes are copied to memory for 60.
+	for _, c := range []struct {
+		most, small, others int64
+		err                 error
+	}{{100, 0, 8, nil}, {100, 0, 9, errBusy}, {60, 0, 0, nil}, {60, 0, 1, errBusy}, {0, 60, 40, nil}, {0, 60, 41, errBusy}, {0, 80, 20, nil}, {0, 80, 21, errBusy}} {
+		memory.most, memory.small = c.most, c.small
+		if err := h.text(strings.Repeat("y", 32)); err != nil {
+			t.Fatal(err)
+		}
+		memory.used.Add(c.others)
+		if err := h.text("y"); err != c.err || err == nil && memory.used.Load() != 60+c.others {
+			t.Errorf("%+v: %d bytes, %v", c, memory.used.Load(), err)
+		}
+		memory.give(c.others)
+		h.free()
+	}
+	memory.most, memory.small = 10, 0
 	if err := h.text(string(slices.Repeat([]byte("y"), 11))); !errors.Is(err, errBusy) || memory.used.Load() != 0 {
 		t.Errorf("%v", err)
 	}
