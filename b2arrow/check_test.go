@@ -36,14 +36,14 @@ func TestBadTypes(t *testing.T) {
 		"precision 39":          {fromJSON(t, decimal, `["1.25"]`), precision, 39, ndarray.ErrCorrupt},
 		"precision 0":           {fromJSON(t, decimal, `["1.25"]`), precision, 0, ndarray.ErrCorrupt},
 		"scale -38":             {fromJSON(t, decimal, `["1.25"]`), scale, -38, nil},
-		"scale 256":             {fromJSON(t, decimal, `["1.25"]`), scale, 256, ndarray.ErrCorrupt},
+		"scale 256":             {fromJSON(t, decimal, `["1.25"]`), scale, 256, errors.ErrUnsupported},
 		"scale 76 of 256 bits":  {fromJSON(t, wide, `["1.25"]`), scale, 76, nil},
-		"scale -77 of 256 bits": {fromJSON(t, wide, `["1.25"]`), scale, -77, ndarray.ErrCorrupt},
-		"in a list":             {fromJSON(t, arrow.ListOf(decimal), `[["1.25"]]`), scale, 256, ndarray.ErrCorrupt},
+		"scale -77 of 256 bits": {fromJSON(t, wide, `["1.25"]`), scale, -77, errors.ErrUnsupported},
+		"in a list":             {fromJSON(t, arrow.ListOf(decimal), `[["1.25"]]`), scale, 256, errors.ErrUnsupported},
 		"in a structure": {fromJSON(t, arrow.StructOf(arrow.Field{Name: "a", Type: decimal}), `[{"a": "1.25"}]`),
-			scale, 256, ndarray.ErrCorrupt},
+			scale, 256, errors.ErrUnsupported},
 		"in a dictionary": {fromJSON(t, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: decimal}, `["1.25"]`),
-			scale, 256, ndarray.ErrCorrupt},
+			scale, 256, errors.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			content, schema := streamOf(t, c.values)
