@@ -1,6 +1,7 @@
 package b2arrow
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -16,7 +17,10 @@ type budget struct {
 	allowed int64          // number of bytes that are known to be justified
 }
 
-// check returns an error if the frames do not justify n bytes.
+// errBatch is returned for a batch that takes too much memory.
+var errBatch = errors.New("all columns together, read fewer rows or columns")
+
+// check returns an error if the frames do not justify n bytes. It wraps errBatch.
 func (b *budget) check(n int64) error {
 	if n <= b.allowed {
 		return nil
@@ -26,7 +30,7 @@ func (b *budget) check(n int64) error {
 		return nil
 	}
 	if err := frame.CheckAllocs(n, b.frames...); err != nil {
-		return fmt.Errorf("b2arrow: all columns together, read fewer rows or columns: %w", err)
+		return fmt.Errorf("b2arrow: %w: %w", errBatch, err)
 	}
 	b.allowed = n
 	return nil

@@ -3,7 +3,7 @@
 //	s, err := store.Open(ctx, "trips.b2z", nil)
 //	defer s.Close()
 //	t, err := table.Open(ctx, s, "/")
-//	for batch, err := range b2arrow.Batches(ctx, t, nil) { // 65,536 rows at a time
+//	for batch, err := range b2arrow.Batches(ctx, t, nil) { // up to 65,536 rows at a time
 //		...
 //	}
 //

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store"
@@ -90,8 +91,54 @@ func TestMemoryOfColumns(t *testing.T) {
 			for i := range count {
 				c.write(b, fmt.Sprint("_cols/c", i))
 			}
-			checkMemory(t, b, n, []memoryCase{{0, 0, nil}, {most, 0, frame.ErrTooLarge}, {most, 2, nil}})
+			checkMemory(t, b, n, []memoryCase{{0, 0, nil}, {most, n, frame.ErrTooLarge}, {most, 2, nil}, {most, 0, nil}})
 		})
+	}
+}
+
+// TestFewerRows reads a table of which 65536 rows take more memory than the stored bytes justify. Without Options.Rows,
+// batches have fewer rows.
+func TestFewerRows(t *testing.T) {
+	const n, items, count = 100_000, 16, 20
+	ctx := context.Background()
+	b := build(t, severalColumns(count, `"kind": "ndarray", "item_shape": [16], "dtype_str": "<f8"`), tabletest.AllLive(n))
+	zeros, values := make([]float64, n*items), make([]float64, n*items)
+	marked := []int{0, 16384, 32767, 65536, 99_999}
+	for _, row := range marked {
+		values[row*items] = float64(row + 1)
+	}
+	for i := range count - 1 {
+		write(b, fmt.Sprint("_cols/c", i), []int64{n, items}, zeros)
+	}
+	write(b, fmt.Sprint("_cols/c", count-1), []int64{n, items}, values)
+	tab := b.open()
+	rows, got := []int64{}, []int{}
+	at := 0
+	for batch, err := range Batches(ctx, tab, &Options{Allocator: checked(t)}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		floats := batch.Column(count - 1).(*array.FixedSizeList)
+		for i := range int(batch.NumRows()) {
+			from, _ := floats.ValueOffsets(i)
+			if v := floats.ListValues().(*array.Float64).Value(int(from)); v == float64(at+i+1) {
+				got = append(got, at+i)
+			} else if v != 0 {
+				t.Fatalf("%v in row %d", v, at+i)
+			}
+		}
+		rows, at = append(rows, batch.NumRows()), at+int(batch.NumRows())
+	}
+	if !slices.Equal(got, marked) || at != n {
+		t.Errorf("%d rows, values in the rows %d, want %d", at, got, marked)
+	}
+	if want := []int64{16384, 16384, 16384, 16384, 16384, 16384, 1696}; !slices.Equal(rows, want) {
+		t.Errorf("batches of %d rows, want %d", rows, want)
+	}
+	for _, err := range Batches(ctx, tab, &Options{Rows: 65536, Allocator: checked(t)}) {
+		if !errors.Is(err, frame.ErrTooLarge) {
+			t.Errorf("65536 rows: %v, want %v", err, frame.ErrTooLarge)
+		}
 	}
 }
 
@@ -104,17 +151,17 @@ func severalColumns(n int, rest string) string {
 	return strings.Join(columns, ",")
 }
 
-// TestMemoryOfCategories reads dictionaries whose categories are within the limit one by one, but not all of them.
-// Their files have a few hundred bytes. Schema does not read them.
+// TestMemoryOfCategories reads dictionaries whose categories are within the limit one by one, but not all of them,
+// even for a single row. Their files have a few hundred bytes. Schema does not read them.
 func TestMemoryOfCategories(t *testing.T) {
-	const count, categories = 5, 1 << 20
+	const n, count, categories = 3, 5, 1 << 20
 	ctx := context.Background()
-	b := build(t, severalColumns(count, `"kind": "dictionary"`), tabletest.AllLive(1))
+	b := build(t, severalColumns(count, `"kind": "dictionary"`), tabletest.AllLive(n))
 	text := []byte{0xa0} // of 0 bytes
 	list := append([]byte{0xdd, 0, categories >> 16, 0, 0}, bytes.Repeat(text, categories)...)
 	for i := range count {
 		key := fmt.Sprint("_cols/c", i)
-		write(b, key, []int64{1}, []int32{categories - 1})
+		write(b, key, []int64{n}, []int32{categories - 1, 0, 1})
 		b.Batches(key+"_dict", map[string]any{"version": 1, "serializer": "msgpack", "items_per_block": nil}, []int{categories}, [][][]byte{{list}})
 	}
 	tab := b.open()

@@ -2,6 +2,7 @@ package b2arrow
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"sync/atomic"
@@ -21,7 +22,8 @@ const defaultRows = 1 << 16
 type Options struct {
 	// Columns are the names of the columns to read, in this order. nil = all, in the order of the schema.
 	Columns []string
-	// Rows is the number of rows of a batch; the last one may have fewer. 0 = 65536.
+	// Rows is the number of rows of a batch; the last one may have fewer. 0 = 65536, or fewer if the columns of a batch
+	// together take more memory than their stored bytes or frame.OpenOptions.MaxBytes allow.
 	Rows int64
 	// Structs joins nested columns to structures: "trip.start" and "trip.end" become the fields start and end of a
 	// structure trip, at the position of the first of them. A structure is never null, but its fields may be.
@@ -88,6 +90,8 @@ type reader struct {
 	nest    *nest // nil if the columns are the fields
 	rows    int64 // of the table
 	size    int64 // rows of a batch
+	fewer   bool  // size may become less
+	most    int64 // bytes of a column to read ahead
 	next    int64 // first row of the next batch
 	batch   arrow.RecordBatch
 	err     error
@@ -104,7 +108,7 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 		return nil, fmt.Errorf("b2arrow: Options.Rows is %d: %w", r.size, ndarray.ErrParam)
 	}
 	if r.size == 0 {
-		r.size = defaultRows
+		r.size, r.fewer = defaultRows, true
 	}
 	names := o.Columns
 	if names == nil {
@@ -117,7 +121,7 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 		return nil, err
 	}
 	r.budget.frames = table.Frames(columns...)
-	most := min(mostColumn, r.budget.largest(mostAhead)/int64(max(len(columns), 1)))
+	r.most = min(mostColumn, r.budget.largest(mostAhead)/int64(max(len(columns), 1)))
 	var fields []arrow.Field
 	for _, c := range columns {
 		column, err := newColumn(c)
@@ -125,7 +129,7 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 			r.Release()
 			return nil, err
 		}
-		r.columns, fields = append(r.columns, newAhead(column, r.size, most)), append(fields, column.field)
+		r.columns, fields = append(r.columns, newAhead(column, r.size, r.most)), append(fields, column.field)
 	}
 	if o.Structs {
 		var err error
@@ -185,8 +189,24 @@ func (r *reader) Next() bool {
 	}
 	stop := r.next + min(r.size, r.rows-r.next)
 	r.batch, r.err = r.read(r.ctx, r.next, stop)
+	for r.fewer && stop-r.next > 1 && errors.Is(r.err, errBatch) {
+		r.shrink(stop - r.next)
+		stop = r.next + r.size
+		r.batch, r.err = r.read(r.ctx, r.next, stop)
+	}
 	r.next = stop
 	return r.err == nil
+}
+
+// shrink halves the number of rows of a batch until it is less than n, which must be more than 1.
+func (r *reader) shrink(n int64) {
+	for r.size >= n {
+		r.size /= 2
+	}
+	for i, c := range r.columns {
+		c.drop()
+		r.columns[i] = newAhead(c.column, r.size, r.most)
+	}
 }
 
 // RecordBatch returns the batch, which is valid until the next call of Next.
