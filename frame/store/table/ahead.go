@@ -28,6 +28,7 @@ type window struct {
 	from, to int64 // stored rows that are held
 	raw      []byte
 	failed   bool // the rows ahead could not be read: those before a fault are read without them
+	partial  bool // failed was true in an earlier loop
 }
 
 // newWindow returns a window that holds no rows yet.
@@ -44,6 +45,13 @@ func newWindow(a *ndarray.Array, stop, most int64) *window {
 	return w
 }
 
+// next prepares the window of a mask for one more loop, which needs no stored rows starting at stop. The window holds
+// rows up to the end of a block, so that the loop after it does not decode that block again.
+func (w *window) next(stop int64) {
+	w.stop = blockEnd(w.a, stop, w.a.Shape()[0])
+	w.failed, w.partial = false, w.partial || w.failed
+}
+
 // ahead returns the column for a loop over the rows start to stop-1. It holds up to most bytes of each array.
 func (c *Column) ahead(start, stop, most int64) *Column {
 	loop := *c
@@ -52,7 +60,11 @@ func (c *Column) ahead(start, stop, most int64) *Column {
 	}
 	end := c.rows.Position(stop-1) + 1
 	loop.windows = nil
-	if c.mask != nil {
+	switch {
+	case c.marks != nil:
+		c.marks.next(end)
+		loop.windows = append(loop.windows, c.marks)
+	case c.mask != nil:
 		loop.windows = append(loop.windows, newWindow(c.mask, end, most))
 	}
 	if c.text != nil {

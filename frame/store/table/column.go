@@ -35,6 +35,7 @@ type Column struct {
 	mask  *ndarray.Array // true for values that are not null; nil = none is null
 
 	windows []*window // of the arrays, in a loop over rows; otherwise nil
+	marks   *window   // of the mask, for several loops over ascending rows; otherwise nil
 }
 
 // Column opens a column. The error wraps fs.ErrNotExist if there is no column with that name, or ErrCorrupt if the

@@ -61,6 +61,11 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 	if err != nil {
 		return nil, err
 	}
+	if c.mask != nil {
+		loops := *c
+		loops.marks = newWindow(c.mask, 0, mostColumn)
+		c = &loops
+	}
 	found := []int64{}
 	var values []T // of some rows at a time
 	for start, stop := range s.ranges(c, op, v) {

@@ -53,7 +53,8 @@ func (s *summary[T]) mayMatch(i int, op Op, v T) bool {
 }
 
 // ranges returns the rows of c that may compare with v. Rows of segments that lie in the same block are one range, with
-// the rows between them, so that no block is decoded for several ranges.
+// the rows between them, so that no block is decoded for several ranges. A block of the mask may lie in several ranges,
+// because c.marks holds it, and because such a block has many blocks of values between the segments.
 func (s *summary[T]) ranges(c *Column, op Op, v T) iter.Seq2[int64, int64] {
 	return func(yield func(start, stop int64) bool) {
 		from, to := int64(0), int64(0) // stored rows of the range
@@ -78,15 +79,13 @@ func (s *summary[T]) ranges(c *Column, op Op, v T) iter.Seq2[int64, int64] {
 	}
 }
 
-// shareBlock reports whether the stored rows up to end-1 and those starting at from have a block in common, or follow
-// each other.
+// shareBlock reports whether the stored rows up to end-1 and those starting at from have a block of the array in
+// common, or follow each other. Blocks of the mask count only if c.marks could not hold one.
 func (c *Column) shareBlock(end, from int64) bool {
-	for _, a := range []*ndarray.Array{c.array, c.mask} {
-		if a != nil && blockStart(a, from) < end {
-			return true
-		}
+	if from <= end || c.array != nil && blockStart(c.array, from) < end {
+		return true
 	}
-	return from <= end
+	return c.marks != nil && (c.marks.failed || c.marks.partial) && blockStart(c.mask, from) < end
 }
 
 // indexEntry is the description of the index of a column.
