@@ -217,6 +217,7 @@ func TestOneCommit(t *testing.T) {
 					done <- err
 					return
 				}
+				time.Sleep(12 * time.Millisecond) // two edits within the resolution of the time of a file look like one
 			}
 		}()
 		for range 400 {
