@@ -348,6 +348,7 @@ func TestCreateNoFrame(t *testing.T) {
 			{"in memory", func(frame.Storage) error { return copyOf(ctx, array(t, 0, 10))(nil) }, none},
 			{"emptied", func(st frame.Storage) error { return errors.Join(copyOf(ctx, array(t, 0, 10))(st), st.Truncate(0)) }, none},
 			{"cut off", func(st frame.Storage) error { return errors.Join(copyOf(ctx, array(t, 0, 10))(st), st.Truncate(100)) }, incomplete},
+			{"cut off early", func(st frame.Storage) error { return errors.Join(copyOf(ctx, array(t, 0, 10))(st), st.Truncate(23)) }, incomplete},
 			{"a byte", func(st frame.Storage) error { _, err := st.WriteAt([]byte{0x9e}, 0); return err }, incomplete},
 			{"broken", func(st frame.Storage) error { return broken(st, 2) }, incomplete},
 			{"broken after parts", func(st frame.Storage) error { return broken(st, 20) }, incomplete},

@@ -153,7 +153,7 @@ func checkHeader(st frame.Storage) error {
 	if err != nil {
 		return err
 	}
-	if string(head[at:][:len(magic)]) != magic || binary.BigEndian.Uint64(head[length:]) > uint64(size) {
+	if n < len(head) || string(head[at:][:len(magic)]) != magic || binary.BigEndian.Uint64(head[length:]) > uint64(size) {
 		return fmt.Errorf("fill left no complete frame in st; return the error of creating it: %w", frame.ErrParam)
 	}
 	return nil

@@ -18,7 +18,7 @@ import (
 // CreateOptions returns the options for creating an array like this one: its partition, compression parameters and
 // checksums, its fixed metalayers, and the codecs, user filters and number of goroutines that it was opened with. The
 // caller owns the result. It has no attributes and no Storage. It omits metalayers that mark data as stored elsewhere,
-// because a copy contains the data, and those whose names Create rejects.
+// because a copy contains the data, and those whose names Create rejects: set Meta to nil for Copy to keep these, too.
 func (a *Array) CreateOptions() *CreateOptions {
 	info := a.f.Info()
 	o := &CreateOptions{

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // TestChecksums creates frames with checksums, changes a byte of an uncompressed chunk, and expects verify to report
@@ -73,6 +77,46 @@ func TestCopyBlockTable(t *testing.T) {
 		}
 		if !f.Info().BlockTable {
 			t.Errorf("copy %v: no block table", args)
+		}
+		f.Close()
+	}
+}
+
+// TestCopyNames copies a super-chunk and an array with a metalayer whose name a new frame cannot have. Copies keep it.
+func TestCopyNames(t *testing.T) {
+	dir := t.TempDir()
+	from, to := filepath.Join(dir, "a.b2nd"), filepath.Join(dir, "b.b2nd")
+	layers := []meta.Layer{{Name: "good", Content: []byte{1}}, {Name: "a.b", Content: []byte{2}}}
+	f, err := frame.CreateFunc(t.Context(), from, func(b *frame.Batch) error {
+		return b.Append(t.Context(), make([]byte, 1000))
+	}, &frame.CreateOptions{ChunkSize: 500, Meta: layers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Close()
+	a, err := ndarray.Zeros(t.Context(), from+"2", []int64{1000}, "<i4", &ndarray.CreateOptions{Meta: layers})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	for _, c := range [][]string{{from}, {from, "-codec", "lz4"}, {from, "-chunksize", "100"}, {from + "2"}, {from + "2", "-codec", "lz4"}, {from + "2", "-chunks", "10"}} {
+		stored := bytes.ReplaceAll([]byte(readFile(t, c[0])), []byte("a.b"), []byte("a\x00b"))
+		if err := os.WriteFile(c[0], stored, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		must(t, "", append(append([]string{"copy", "-overwrite"}, c[1:]...), c[0], to)...)
+		f, err := frame.Open(t.Context(), to, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var names []string
+		for _, l := range f.Meta() {
+			if l.Name != "b2nd" {
+				names = append(names, l.Name)
+			}
+		}
+		if !slices.Equal(names, []string{"good", "a\x00b"}) {
+			t.Errorf("copy of %v: metalayers %q", c, names)
 		}
 		f.Close()
 	}

@@ -84,6 +84,7 @@ func (p *params) copyArray(e *env, a *ndarray.Array, to *output) error {
 		return to.finish(e, f)
 	}
 	o := a.CreateOptions()
+	o.Meta = nil // Copy takes all as they are, also those whose names a new array cannot have
 	o.Sparse, o.Overwrite = p.Sparse, p.Overwrite
 	o.Checksums, o.BlockTable = o.Checksums || p.Checksums, o.BlockTable || p.BlockTable
 	if err := p.applyArray(o, a.DType()); err != nil {
@@ -121,7 +122,7 @@ func (p *params) copyFrame(e *env, f *frame.Frame, to *output) error {
 	if info.VLBlocks && p.ChunkSize > 0 {
 		return fmt.Errorf("cannot change the size of chunks with blocks of variable size: %w", errors.ErrUnsupported)
 	}
-	o.Params, o.Meta, o.ChunkSize = info.Params, f.Meta(), max(info.ChunkSize, 0)
+	o.Params, o.ChunkSize = info.Params, max(info.ChunkSize, 0)
 	p.applyFrame(o)
 	if p.ChunkSize > 0 {
 		o.ChunkSize, o.Params.BlockSize = int(p.ChunkSize), 0
@@ -132,6 +133,9 @@ func (p *params) copyFrame(e *env, f *frame.Frame, to *output) error {
 			return err
 		}
 		defer v.Release()
+		if err := b.Engine().CopyMeta(v, f.Meta()); err != nil {
+			return err
+		}
 		if err := b.Engine().CopyVLMeta(v); err != nil {
 			return err
 		}

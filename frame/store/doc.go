@@ -68,12 +68,13 @@
 //
 // # Untrusted input
 //
-// A store is checked when it is opened. These are errors: members of a zip file that overlap, that have names with
-// ".." or absolute names, or that have sizes outside the file; two files with the same key; keys in the embed store
-// that python-blosc2 does not accept; leaves outside the embed store; more leaves than OpenOptions.MaxLeaves; files
-// of a directory store that are more than 100 directories deep. Compressed members of a zip file, links in a directory,
-// and leaves that share bytes of the embed store with another leaf cannot be opened. Files of a directory are opened
-// through one os.Root. Pickles are never loaded.
+// A store is checked when it is opened. These are errors: members of a zip file that overlap, that have names with ".."
+// or absolute names, or that have sizes outside the file; two files with the same key; keys in the embed store that
+// python-blosc2 does not accept; leaves outside the embed store; more leaves than OpenOptions.MaxLeaves; files of a
+// directory store that are more than 100 directories deep. Compressed members of a zip file and links in a directory
+// cannot be opened. Of leaves that share bytes of the embed store, as many as possible can be opened. The others cannot
+// until the store is opened again without the conflict. Files of a directory are opened through one os.Root. Pickles
+// are never loaded.
 //
 // # Keys
 //

@@ -81,15 +81,26 @@ func (s *Store) readEmbed(f *frame.Frame, head *embedHead, src source.Source) er
 // leaves, and reading all of them could take time out of proportion to the size of the store. As many leaves as
 // possible stay readable: of leaves with the same bytes, the one with the first key.
 func refuseOverlaps(leaves []*leaf) {
-	slices.SortFunc(leaves, func(a, b *leaf) int {
-		return cmp.Or(cmp.Compare(a.off+a.size, b.off+b.size), cmp.Compare(b.off, a.off), cmp.Compare(a.key, b.key))
+	type extent struct {
+		off, end int64
+		*leaf
+	}
+	list := make([]extent, len(leaves))
+	for i, l := range leaves {
+		list[i] = extent{l.off, l.off + l.size, l}
+	}
+	slices.SortFunc(list, func(a, b extent) int {
+		if a.end != b.end {
+			return cmp.Compare(a.end, b.end)
+		}
+		return cmp.Or(cmp.Compare(b.off, a.off), cmp.Compare(a.key, b.key))
 	})
 	end := int64(0) // of the last readable leaf
-	for _, l := range leaves {
-		if l.off < end {
-			l.fault = faults.Corruptf("its %d bytes at %d in the embed store belong in part to another leaf", l.size, l.off)
+	for _, x := range list {
+		if x.off < end {
+			x.fault = faults.Corruptf("its %d bytes at %d in the embed store belong in part to another leaf", x.size, x.off)
 		} else {
-			end = l.off + l.size
+			end = x.end
 		}
 	}
 }

@@ -16,7 +16,8 @@ import (
 // its name is that of the directory, and the file has ".b2frame" appended to its name. The files of attributes and of
 // the columns of tables are included. References without a frame are empty files. For a leaf in an embed store whose
 // size the stored bytes of the embed store do not justify (see frame.Frame.CheckAlloc), Open and the method Info of
-// fs.DirEntry return an error that wraps ErrTooLarge, because fs.ReadFile takes memory for that size.
+// fs.DirEntry return an error that wraps ErrTooLarge, because fs.ReadFile takes memory for that size. With
+// OpenOptions.Frames.MaxBytes, a leaf may have at most that many bytes, or as many as the embed store takes.
 func (s *Store) Open(name string) (fs.File, error) {
 	if !fs.ValidPath(name) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}

@@ -159,8 +159,8 @@ func (s *Store) Objects(ctx context.Context, key string) (*objects.Array, error)
 	return o, nil
 }
 
-// Sub opens the store inside a leaf of kind KindStore, in place. The error wraps ErrTooLarge if few bytes of an embed
-// store claim to be a very large leaf: see Store.Open.
+// Sub opens the store inside a leaf of kind KindStore, in place. The error wraps ErrTooLarge for a leaf of an embed
+// store that Store.Open refuses because of its size.
 func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 	ctx = task.Context(ctx)
 	key = cleanKey(key)

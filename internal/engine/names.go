@@ -10,7 +10,8 @@ import (
 
 // NameFault returns what is wrong with the name of a new metalayer that other libraries misread, or "": C-Blosc2 ends a
 // name at a NUL, and python-blosc2 fails to list the names of a frame if one of them is not UTF-8. Frames of other
-// libraries may have such names, and empty ones. Edits and copies keep them.
+// libraries may have such names, and empty ones. Edits and copies keep them. It does not check that the name is too
+// long: package meta does.
 func NameFault(name string) string {
 	switch {
 	case name == "":
