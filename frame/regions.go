@@ -162,12 +162,14 @@ func (s *snapshot) layoutDiffers(t *snapshot) string {
 		same bool
 		name string
 	}{
-		{slices.EqualFunc(array(s.meta), array(t.meta), sameLayer), "another shape, dtype, chunk shape or block shape"},
-		{g.nbytes == h.nbytes && g.chunkSize == h.chunkSize && g.blockSize == h.blockSize, "another size, chunk size or block size"},
+		// An option comes before what is derived from it: the partition depends on item size, codec, level and filters.
 		{g.typeSize == h.typeSize, "another item size"},
 		{g.codec == h.codec && g.codecMeta == h.codecMeta, "another codec"},
 		{g.level == h.level, "another level"},
 		{g.pipeline == h.pipeline, "other filters"},
+		{slices.EqualFunc(array(s.meta), array(t.meta), sameLayer), "another shape, dtype, chunk shape or block shape"},
+		{g.nbytes == h.nbytes && g.chunkSize == h.chunkSize, "another size or chunk size"},
+		{g.blockSize == h.blockSize, "another block size"},
 		{(s.checksums == nil) == (t.checksums == nil), "another value of Checksums"},
 		{g == h, "other options"},
 		{slices.EqualFunc(s.meta, t.meta, sameLayer), "other metalayers"},

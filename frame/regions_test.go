@@ -82,6 +82,35 @@ func checkRegions(f *Frame) error {
 // finishedFiles are the files of the finished frame: chunks of zeros have none.
 var finishedFiles = []string{"00000001.chunk", "00000002.chunk", "00000004.chunk", "00000005.chunk", "chunks.b2frame"}
 
+// TestRegionsDiffer checks that CreateRegions names the option that differs, not the block size that depends on it.
+func TestRegionsDiffer(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	const size = 16 << 20
+	o := CreateOptions{ChunkSize: 4 << 20, Params: chunk.Params{TypeSize: 4}}
+	r, err := CreateRegions(t.Context(), name, size, &o)
+	must(t, err)
+	defer r.Close()
+	for _, c := range []struct {
+		want   string
+		change func(o *CreateOptions) int64
+	}{
+		{"another size or chunk size", func(o *CreateOptions) int64 { return 2 * size }},
+		{"another size or chunk size", func(o *CreateOptions) int64 { o.ChunkSize /= 2; return size }},
+		{"another item size", func(o *CreateOptions) int64 { o.Params.TypeSize = 8; return size }},
+		{"another codec", func(o *CreateOptions) int64 { o.Params.Codec = codec.LZ4HC; return size }},
+		{"another level", func(o *CreateOptions) int64 { o.Params.Level = 9; return size }},
+		{"other filters", func(o *CreateOptions) int64 { o.Params.Filters = []chunk.Filter{}; return size }},
+		{"another block size", func(o *CreateOptions) int64 { o.Params.BlockSize = 64 << 10; return size }},
+	} {
+		other := o
+		n := c.change(&other)
+		_, err := CreateRegions(t.Context(), name, n, &other)
+		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "an unfinished frame with "+c.want) {
+			t.Errorf("%s: %v", c.want, err)
+		}
+	}
+}
+
 // TestRegions fills a frame in any order, twice, through two handles.
 func TestRegions(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "x")

@@ -7,9 +7,11 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/engine"
 )
@@ -220,6 +222,28 @@ func TestRegionsErrors(t *testing.T) {
 	}
 	if _, err := OpenRegions(ctx, name, &OpenOptions{Cache: 1}); !errors.Is(err, ErrParam) {
 		t.Errorf("Cache: %v", err)
+	}
+}
+
+// TestRegionsDiffer checks that CreateRegions names the codec that differs, not the block shape that depends on it.
+func TestRegionsDiffer(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "a")
+	shape := []int64{3000, 3000}
+	r, err := CreateRegions(ctx, name, shape, "|u1", nil)
+	must(t, err)
+	defer r.Close()
+	for _, c := range []struct {
+		want, dtype string
+		o           *CreateOptions
+	}{
+		{"another codec", "|u1", &CreateOptions{Codec: codec.NDLZ, CodecMeta: 4}},
+		{"another shape, dtype, chunk shape or block shape", "|u1", &CreateOptions{Blocks: []int64{100, 100}}},
+		{"another shape, dtype, chunk shape or block shape", "|i1", nil},
+	} {
+		_, err := CreateRegions(ctx, name, shape, c.dtype, c.o)
+		if !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), "an unfinished frame with "+c.want) {
+			t.Errorf("%s: %v", c.want, err)
+		}
 	}
 }
 
