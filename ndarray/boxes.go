@@ -1,6 +1,7 @@
 package ndarray
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -44,8 +45,12 @@ type Boxes struct {
 	shape []int64 // of the array
 	axes  []spacing
 	ahead int // tiles to read ahead
+	name  string
 	err   error
 }
+
+// what returns what the error calls a box that takes too much memory.
+func (b Boxes) what() string { return cmp.Or(b.name, "a box") }
 
 // ReadAhead returns the boxes with a setting for Tiles: it reads up to n tiles ahead, at most 1024, each on its own
 // goroutine. This is faster if storage is slow or the loop has work to do. Tiles uses the memory of n+1 tiles.
@@ -131,12 +136,17 @@ func (b Boxes) walk() iter.Seq2[Box, Box] {
 }
 
 // ByChunk returns the chunks of r, clipped to the array. For a view it returns the chunks that a copy would have.
-func ByChunk(r Reader) Boxes { return byParts(r, func(chunks, _ []int64) []int64 { return chunks }) }
+func ByChunk(r Reader) Boxes {
+	b := byParts(r, func(chunks, _ []int64) []int64 { return chunks })
+	b.name = "a chunk"
+	return b
+}
 
 // ByTile returns boxes of whole chunks of r, clipped to the array. A box has as many chunks along the last axes as fit
 // in maxBytes bytes of items, and at least one.
 func ByTile(r Reader, maxBytes int64) Boxes {
 	b := ByChunk(r)
+	b.name = "a box of whole chunks"
 	if b.err != nil || grid.HasZero(b.shape) {
 		return b
 	}

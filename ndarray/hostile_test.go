@@ -576,42 +576,56 @@ func TestHugeAttrs(t *testing.T) {
 	}
 }
 
-// TestChunkLimit checks that calls that hold whole chunks name a chunk in the error if the limit is less than a chunk.
+// TestChunkLimit checks that calls that hold whole chunks name a chunk in the error if the limit is less than a chunk,
+// also for an array that is shorter than a chunk along an axis.
 func TestChunkLimit(t *testing.T) {
+	for _, c := range []struct{ shape, chunks, blocks []int64 }{
+		{[]int64{4 << 20}, []int64{2 << 20}, []int64{64 << 10}},
+		{[]int64{1500, 3000}, []int64{2000, 2000}, []int64{200, 200}},
+	} {
+		n := int64(1)
+		for _, length := range c.shape {
+			n *= length
+		}
+		data := make([]uint8, n)
+		for i := range data {
+			data[i] = uint8(i >> 12)
+		}
+		made, err := Create(t.Context(), "", c.shape, data, &CreateOptions{Chunks: c.chunks, Blocks: c.blocks})
+		must(t, err)
+		defer made.Close()
+		file, err := saved(made.Frame())
+		must(t, err)
+		a, err := OpenBytes(file, &OpenOptions{MaxBytes: 1 << 20, Concurrency: 1})
+		must(t, err)
+		defer a.Close()
+		checkChunkLimit(t, a)
+	}
+}
+
+// checkChunkLimit calls functions that hold whole chunks of a, and some that do not.
+func checkChunkLimit(t *testing.T, a *Array) {
 	ctx := t.Context()
-	data := make([]uint8, 4<<20)
-	for i := range data {
-		data[i] = uint8(i >> 12)
+	tiles := func(boxes Boxes) error {
+		for _, err := range Tiles[uint8](ctx, a, boxes) {
+			return err
+		}
+		return nil
 	}
-	made, err := Create(ctx, "", []int64{4 << 20}, data, &CreateOptions{Chunks: []int64{2 << 20}, Blocks: []int64{64 << 10}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer made.Close()
-	file, err := saved(made.Frame())
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := OpenBytes(file, &OpenOptions{MaxBytes: 1 << 20, Concurrency: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
 	for name, do := range map[string]func() error{
-		"Reduce":    func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
-		"Histogram": func() error { _, err := Histogram(ctx, a, []float64{0, 1, 2}); return err },
-		"Quantiles": func() error { _, err := Quantiles(ctx, a, []float64{0.5}, nil); return err },
-		"Copy":      func() error { _, err := Copy(ctx, "", a, &CreateOptions{Level: 1}); return err },
-		"Tiles": func() error {
-			for _, err := range Tiles[uint8](ctx, a, ByChunk(a)) {
-				return err
-			}
-			return nil
-		},
+		"Reduce":          func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
+		"Histogram":       func() error { _, err := Histogram(ctx, a, []float64{0, 1, 2}); return err },
+		"Quantiles":       func() error { _, err := Quantiles(ctx, a, []float64{0.5}, nil); return err },
+		"Copy":            func() error { _, err := Copy(ctx, "", a, &CreateOptions{Level: 1}); return err },
+		"Tiles of chunks": func() error { return tiles(ByChunk(a)) },
+		"Tiles of tiles":  func() error { return tiles(ByTile(a, 1)) },
 	} {
 		if err := do(); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "chunk") {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%v: %s: %v", a.Shape(), name, err)
 		}
+	}
+	if err := tiles(ByRows(a, 0, a.Shape()[0])); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "a box") {
+		t.Errorf("%v: Tiles of rows: %v", a.Shape(), err)
 	}
 	if err := ToWriter(ctx, io.Discard, a); err != nil {
 		t.Error(err)

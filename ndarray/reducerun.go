@@ -138,7 +138,7 @@ func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *porti
 	} else {
 		size = s.box.Size()
 	}
-	if _, err := checkBox(j.r, size, j.r.DType().Size); err != nil {
+	if _, err := checkItems(j.r, "a chunk", size, j.r.DType().Size); err != nil {
 		return err
 	}
 	if int64(cap(s.raw)) < size {

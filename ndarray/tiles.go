@@ -97,7 +97,7 @@ func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T],
 		boxes.err = err
 	}
 	return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], _ int) error {
-		if _, err := checkBox(r, t.Box.Size(), c.ValueSize); err != nil {
+		if _, err := checkItems(r, boxes.what(), t.Box.Size(), c.ValueSize); err != nil {
 			return err
 		}
 		return readTile(ctx, h, r, c.Converter, t)
@@ -172,7 +172,7 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 			t.Inner.copy(j[1])
 		}
 		fill := func(ctx context.Context, t *loadedTile[T]) error {
-			n, err := checkBox(r, t.Box.Size(), r.DType().Size)
+			n, err := checkItems(r, boxes.what(), t.Box.Size(), r.DType().Size)
 			if err != nil {
 				return err
 			}
@@ -247,14 +247,9 @@ func (b *Box) copy(x Box) {
 	b.Start, b.Shape = append(b.Start[:0], x.Start...), append(b.Shape[:0], x.Shape...)
 }
 
-// checkBox is Array.checkAlloc for a box of r. A box with as many items as a chunk is called a chunk, because most
-// callers of Tiles and reductions do not choose boxes.
-func checkBox(r Reader, items int64, size int) (int, error) {
+// checkItems is Array.checkAlloc for items of r.
+func checkItems(r Reader, what string, items int64, size int) (int, error) {
 	a, _ := r.source()
-	what := "a box"
-	if items == a.state.Load().geo.ChunkBytes/int64(a.dtype.Size) {
-		what = "a chunk"
-	}
 	return a.checkAlloc(what, items, size)
 }
 
@@ -283,7 +278,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		return err
 	}
 	if s.ListAxes.Lists > 0 {
-		n, err := checkBox(r, s.Items, r.DType().Size)
+		n, err := checkItems(r, "the selection", s.Items, r.DType().Size)
 		if err != nil {
 			return err
 		}
