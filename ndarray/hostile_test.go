@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -612,11 +613,15 @@ func checkChunkLimit(t *testing.T, a *Array) {
 		}
 		return nil
 	}
+	large := &CreateOptions{Level: 1}
+	small := &CreateOptions{Level: 1, Chunks: slices.Repeat([]int64{500}, len(a.Shape()))}
 	for name, do := range map[string]func() error{
 		"Reduce":          func() error { _, err := Reduce(ctx, a, OpSum, nil); return err },
 		"Histogram":       func() error { _, err := Histogram(ctx, a, []float64{0, 1, 2}); return err },
 		"Quantiles":       func() error { _, err := Quantiles(ctx, a, []float64{0.5}, nil); return err },
-		"Copy":            func() error { _, err := Copy(ctx, "", a, &CreateOptions{Level: 1}); return err },
+		"Copy":            func() error { _, err := Copy(ctx, "", a, large); return err },
+		"Reshape":         func() error { _, err := Reshape(ctx, "", a, []int64{-1}, large); return err },
+		"Concat":          func() error { _, err := Concat(ctx, "", 0, []Reader{a, a, a}, large); return err },
 		"Tiles of chunks": func() error { return tiles(ByChunk(a)) },
 		"Tiles of tiles":  func() error { return tiles(ByTile(a, 1)) },
 	} {
@@ -627,7 +632,18 @@ func checkChunkLimit(t *testing.T, a *Array) {
 	if err := tiles(ByRows(a, 0, a.Shape()[0])); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "a box") {
 		t.Errorf("%v: Tiles of rows: %v", a.Shape(), err)
 	}
-	if err := ToWriter(ctx, io.Discard, a); err != nil {
-		t.Error(err)
+	for name, do := range map[string]func() error{
+		"ToWriter":              func() error { return ToWriter(ctx, io.Discard, a) },
+		"Copy":                  func() error { _, err := Copy(ctx, "", a, small); return err },
+		"Copy of stored chunks": func() error { _, err := Copy(ctx, "", a, nil); return err },
+		"Concat":                func() error { _, err := Concat(ctx, "", 0, []Reader{a, a}, small); return err },
+		"Reshape": func() error {
+			_, err := Reshape(ctx, "", a, []int64{-1}, &CreateOptions{Chunks: []int64{1 << 19}})
+			return err
+		},
+	} {
+		if err := do(); err != nil {
+			t.Errorf("%v: %s: %v", a.Shape(), name, err)
+		}
 	}
 }

@@ -158,10 +158,10 @@ type OpenOptions struct {
 	// and the tiles of Tiles, but not buffers of the caller, as for ReadInto. A call may make several allocations: a
 	// read holds up to four blocks for each goroutine. 0 selects 8 MiB for a block and 64 MiB for all else, or 4096
 	// times the stored bytes that are not zero, whichever is larger. A value above 8 MiB allows larger blocks than the
-	// default does. -1 selects no limit. Beyond the limit, calls return ErrTooLarge. Reductions, Histogram, Quantiles,
-	// Tiles of ByChunk, and Copy with other parameters hold whole chunks, so a chunk must not exceed the limit either.
-	// Reads and ToWriter do not hold whole chunks. Memory for stored bytes is not limited: see
-	// frame.OpenOptions.MaxBytes.
+	// default does. -1 selects no limit. Beyond the limit, calls return ErrTooLarge. Reductions, Histogram, Quantiles
+	// and Tiles of ByChunk hold whole chunks, and Copy, Reshape and Concat, if they compress chunks again, hold whole
+	// chunks of the result. Such a chunk must not exceed the limit either. Reads and ToWriter do not hold whole chunks.
+	// Memory for stored bytes is not limited: see frame.OpenOptions.MaxBytes.
 	MaxBytes int64
 	// MaxMeta limits the stored bytes of metalayers and attributes. 0 selects the size of the file.
 	MaxMeta int64
