@@ -18,6 +18,9 @@ import (
 //		edges[i] = first + (last-first)*float64(i)/float64(len(edges)-1)
 //	}
 //
+// Edges that are integers are exact. If (last-first)*float64(len(edges)-1) is infinite, as for items up to 1e308,
+// divide before multiplying; last-first must be finite.
+//
 // Histogram reads the items once, in parallel, and needs memory for a few chunks. The items must be integers or floats;
 // otherwise it returns ErrType. It returns ErrParam if there are fewer than two edges, or if an edge is NaN or less
 // than the edge before it. Other errors are those of reading.
