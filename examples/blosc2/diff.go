@@ -304,9 +304,13 @@ func integer(d meta.DType, b []byte) (uint64, bool) {
 // closeReal reports whether two real numbers, of which one is a float, are equal within the tolerance. An integer that
 // float64 cannot represent differs from every float.
 func (d *differ) closeReal(a, b meta.DType, x, y []byte) bool {
+	if a.Kind == 'f' && b.Kind == 'f' {
+		m, n := floatOf(a, x), floatOf(b, y)
+		return d.within(math.Abs(difference(m, n)), math.Abs(n))
+	}
 	m, mRest := exactParts(a, x)
 	n, nRest := exactParts(b, y)
-	return d.within(math.Abs(difference(m, n)+mRest-nRest), math.Abs(realNumber(b, y)))
+	return d.within(math.Abs(difference(m, n)+mRest-nRest), math.Abs(n+nRest))
 }
 
 // exactParts returns two numbers whose sum is exactly an item of a real dtype. The second one is 0 for items that
@@ -331,13 +335,17 @@ func exactParts(d meta.DType, b []byte) (most, rest float64) {
 func (d *differ) closeComplex(a, b meta.DType, x, y []byte) bool {
 	re, im := complexParts(a, x)
 	otherRe, otherIm := complexParts(b, y)
+	distance := math.Hypot(difference(re, otherRe), difference(im, otherIm))
+	if distance == 0 || d.options.Relative == 0 {
+		return d.within(distance, 0)
+	}
 	size := 0.0
 	for _, part := range [...]float64{otherRe, otherIm} {
 		if isFinite(part) {
 			size = min(math.Hypot(size, part), math.MaxFloat64)
 		}
 	}
-	return d.within(math.Hypot(difference(re, otherRe), difference(im, otherIm)), size)
+	return d.within(distance, size)
 }
 
 // difference returns x - y, or 0 if both are NaN or the same infinity.
