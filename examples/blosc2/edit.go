@@ -184,7 +184,7 @@ func (v *resizeCmd) Run(e *env) error {
 type setCmd struct {
 	progressOption
 	rawInput
-	Value *string `placeholder:"X" help:"write X to all selected items. X is a number (1 -2.5e3 nan inf 1+2j), true or false, a string (padded with zeros), a count of units or NaT for dates and timedeltas, or for raw bytes and structures the bytes of an item in hexadecimal"`
+	Value *string `placeholder:"X" help:"write X to all selected items. X is a number (1 -2.5e3 nan inf 1+2j), true or false, a string (padded with zeros), a count of units or NaT for dates and timedeltas, or for raw bytes, structures and long doubles (<f16 <c32) the bytes of an item in hexadecimal"`
 	Path  string  `arg:"" name:"PATH"`
 	Sel   string  `arg:"" name:"SEL"`
 	In    string  `arg:"" optional:"" name:"IN"`

@@ -171,6 +171,28 @@ func TestParseItem(t *testing.T) {
 	}
 }
 
+// TestParseRange checks the errors for numbers outside the range of a dtype.
+func TestParseRange(t *testing.T) {
+	for _, c := range []struct{ dtype, text, want string }{
+		{"<f4", "1e39", "is too large for dtype <f4"}, {"<f4", "-1e39", "is below the smallest number of dtype <f4"},
+		{"<f8", "1e400", "is too large for dtype <f8"}, {"<f2", "65520", "is too large for dtype <f2"},
+		{"<c8", "1-1e39j", "is too large for dtype <c8"}, {"<c16", "1e400j", "is too large for dtype <c16"},
+		{"|u1", "256", "is too large for dtype |u1"}, {"|i1", "-129", "is below the smallest number of dtype |i1"},
+		{"|u1", "-1", "is not a value of dtype |u1"}, {"<f4", "x", "is not a value of dtype <f4"},
+	} {
+		d, err := meta.ParseDType(c.dtype)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := parseItem(d, c.text); err == nil || !strings.HasSuffix(err.Error(), c.want) {
+			t.Errorf("%s %q: %v, want %q", c.dtype, c.text, err, c.want)
+		}
+	}
+	if help := strings.Join(strings.Fields(must(t, "", "help", "set")), " "); !strings.Contains(help, "long doubles (<f16 <c32) the bytes of an item in hexadecimal") {
+		t.Errorf("help: %s", help)
+	}
+}
+
 // TestFloat16 checks that the result is the nearest of all half-precision numbers, ties to even.
 func TestFloat16(t *testing.T) {
 	float16 := func(x float64) uint16 { return uint16(ndarray.Float16Of(x)) }

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/binary"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -37,7 +38,7 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 		}
 		x, err := strconv.ParseFloat(text, 64)
 		if err != nil {
-			return nil, badValue(d, text)
+			return nil, badNumber(d, text, err)
 		}
 		return floatBytes(d, d.Size, text, x)
 	case 'c':
@@ -46,7 +47,7 @@ func parseItem(d meta.DType, text string) ([]byte, error) {
 		}
 		z, err := strconv.ParseComplex(pythonComplex(text), 128)
 		if err != nil {
-			return nil, badValue(d, text)
+			return nil, badNumber(d, text, err)
 		}
 		return floatBytes(d, d.Size/2, text, real(z), imag(z))
 	case 'S', 'U':
@@ -74,6 +75,17 @@ func badValue(d meta.DType, text string) error {
 	return fmt.Errorf("%q is not a value of dtype %s", text, d)
 }
 
+// badNumber is badValue for an error of package strconv. It distinguishes numbers outside the range of a dtype.
+func badNumber(d meta.DType, text string, err error) error {
+	switch {
+	case !errors.Is(err, strconv.ErrRange):
+		return badValue(d, text)
+	case strings.HasPrefix(text, "-") && d.Kind != 'c':
+		return fmt.Errorf("%q is below the smallest number of dtype %s", text, d)
+	}
+	return fmt.Errorf("%q is too large for dtype %s", text, d)
+}
+
 // ordered returns the low bytes of n in the byte order of a dtype.
 func ordered(d meta.DType, n uint64, size int) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, n)[:size]
@@ -86,7 +98,7 @@ func ordered(d meta.DType, n uint64, size int) []byte {
 // orderedInt returns the bytes of an integer, or the error for text that is not one.
 func orderedInt(d meta.DType, n uint64, text string, err error) ([]byte, error) {
 	if err != nil {
-		return nil, badValue(d, text)
+		return nil, badNumber(d, text, err)
 	}
 	return ordered(d, n, d.Size), nil
 }
@@ -105,7 +117,7 @@ func floatBytes(d meta.DType, size int, text string, numbers ...float64) ([]byte
 		}
 		b := ordered(d, bits, size)
 		if math.IsInf(floatOf(d, b), 0) && isFinite(x) {
-			return nil, badValue(d, text)
+			return nil, badNumber(d, text, strconv.ErrRange)
 		}
 		out = append(out, b...)
 	}
