@@ -100,7 +100,12 @@ func (p *params) copyArray(e *env, a *ndarray.Array, to *output) error {
 	if err != nil {
 		return err
 	}
-	return to.finish(e, c.Frame())
+	blocks := c.Blocks()
+	if err := to.finish(e, c.Frame()); err != nil {
+		return err
+	}
+	p.noteBlocks(e, blocks)
+	return nil
 }
 
 // copyFrame copies a super-chunk.

@@ -320,13 +320,3 @@ func (c *createCmd) array(e *env, in *input) error {
 	c.noteBlocks(e, blocks)
 	return nil
 }
-
-// noteBlocks prints a note if the blocks of a new array differ from those of -blocks.
-func (c *createCmd) noteBlocks(e *env, blocks []int64) {
-	for i, n := range c.Blocks {
-		if n > 0 && n != blocks[i] {
-			e.note(fmt.Sprintf("the blocks are %s, not %s: without -chunks, -blocks only sets the number of items of a block", pyTuple(blocks), pyTuple(c.Blocks)))
-			return
-		}
-	}
-}

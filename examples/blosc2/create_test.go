@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -166,33 +167,43 @@ func TestCreateInPieces(t *testing.T) {
 	}
 }
 
-// TestCreateBlocks checks blocks without chunks, whose lengths stay only with a 0 or -1 among them. If they do not
-// stay, a note on standard error names the blocks, also if the array is written to standard output.
+// TestCreateBlocks checks blocks of create and copy without lengths of chunks. Those blocks keep their lengths only
+// with a 0 or -1 among them. Otherwise a note on standard error names the blocks, also if the array is written to
+// standard output.
 func TestCreateBlocks(t *testing.T) {
 	data := strings.Repeat("\x01", 100*200)
+	from := filepath.Join(t.TempDir(), "from.b2nd")
+	must(t, data, "create", "-shape", "100,200", "-dtype", "u1", from)
 	for _, x := range []struct{ chunks, blocks, got, note string }{
-		{"", "50,2", "(1, 100)", "note: the blocks are (1, 100), not (50, 2): without -chunks, "},
+		{"", "50,2", "(1, 100)", "note: the blocks are (1, 100), not (50, 2): without lengths in -chunks, "},
+		{"0,0", "50,2", "(1, 100)", "note: the blocks are (1, 100), not (50, 2): without lengths in -chunks, "},
+		{"0,50", "50,2", "(50, 2)", ""},
 		{"", "-1,2", "(100, 2)", ""},
 		{"", "50,0", "(50, 200)", ""},
 		{"100,200", "50,2", "(50, 2)", ""},
 		{"", "1,100", "(1, 100)", ""},
 	} {
-		args := []string{"create", "-shape", "100,200", "-dtype", "u1", "-blocks", x.blocks}
+		args := []string{"-blocks", x.blocks}
 		if x.chunks != "" {
 			args = append(args, "-chunks", x.chunks)
 		}
-		code, out, errOut := call(t, data, append(args, "-")...)
-		if code != 0 || x.note == "" && errOut != "" || !strings.Contains(errOut, x.note) {
-			t.Errorf("%v: exit %d, %q", x, code, errOut)
+		for _, verb := range [][]string{{"create", "-shape", "100,200", "-dtype", "u1", "-"}, {"copy", from, "-"}} {
+			if verb[0] == "copy" && x.chunks == "" {
+				continue // it keeps the chunks
+			}
+			code, out, errOut := call(t, data, slices.Concat(verb[:1], args, verb[1:])...)
+			if code != 0 || x.note == "" && errOut != "" || !strings.Contains(errOut, x.note) {
+				t.Errorf("%s %v: exit %d, %q", verb[0], x, code, errOut)
+			}
+			a, err := ndarray.OpenBytes(out, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := pyTuple(a.Blocks()); got != x.got {
+				t.Errorf("%s %v: blocks %s", verb[0], x, got)
+			}
+			a.Close()
 		}
-		a, err := ndarray.OpenBytes(out, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := pyTuple(a.Blocks()); got != x.got {
-			t.Errorf("%v: blocks %s", x, got)
-		}
-		a.Close()
 	}
 }
 

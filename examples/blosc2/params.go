@@ -21,7 +21,7 @@ const (
 // params holds the options for the compression and storage of new data. A field is zero if its option is not set.
 type params struct {
 	Chunks      partition   `placeholder:"100,100" help:"chunk shape in items, with 0 for an automatic length and -1 for the whole axis. The default is the shape that python-blosc2 chooses, and for copy the shape of FROM. With another shape than that, the blocks of a copy are automatic unless -blocks is set"`
-	Blocks      partition   `placeholder:"10,100" help:"block shape in items, with 0 for an automatic length and -1 for the whole chunk. For create without -chunks, a shape without 0 and -1 only sets the number of items of a block, as in python-blosc2. copy keeps the chunks of FROM unless -chunks is set"`
+	Blocks      partition   `placeholder:"10,100" help:"block shape in items, with 0 for an automatic length and -1 for the whole chunk. Without lengths in -chunks (not set, or zeros), a shape without 0 and -1 only sets the number of items of a block, as in python-blosc2. copy keeps the chunks of FROM unless -chunks is set"`
 	ChunkSize   size        `name:"chunksize" placeholder:"N" help:"chunk size of a plain super-chunk in bytes; create then makes one in place of an array"`
 	Goal        goalName    `placeholder:"balanced" help:"choose codec, level and filters by the data: balanced smallest fastest"`
 	Codec       codecName   `placeholder:"zstd" help:"blosclz lz4 lz4hc zlib zstd ndlz zfp_acc zfp_prec zfp_rate; those of zfp are lossy and for <f4 and <f8"`
@@ -272,6 +272,16 @@ func (p *params) applyFrame(o *frame.CreateOptions) {
 		return
 	}
 	p.apply(&o.Params)
+}
+
+// noteBlocks prints a note if the blocks of a new array differ from those of -blocks.
+func (p *params) noteBlocks(e *env, blocks []int64) {
+	for i, n := range p.Blocks {
+		if n > 0 && n != blocks[i] {
+			e.note(fmt.Sprintf("the blocks are %s, not %s: without lengths in -chunks, -blocks only sets the number of items of a block", pyTuple(blocks), pyTuple(p.Blocks)))
+			return
+		}
+	}
 }
 
 // apply sets the compression parameters for which options were set.
