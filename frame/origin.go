@@ -87,10 +87,31 @@ func (f *Frame) checkFetched(s *snapshot, i int) error {
 	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {
 		return nil
 	}
-	if s.origin.layer != engine.ProxyLayer {
-		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), errs.ErrUnsupported))
+	kind := errs.ErrUnsupported
+	if s.isKnownOrigin() {
+		kind = errs.ErrElsewhere
 	}
-	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), errs.ErrUnsupported))
+	if s.origin.layer != engine.ProxyLayer {
+		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), kind))
+	}
+	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), kind))
+}
+
+// isKnownOrigin reports whether the metalayer of an origin is a valid one of a known kind.
+func (s *snapshot) isKnownOrigin() bool {
+	content := s.meta[findLayer(s.meta, s.origin.layer)].Content
+	var fields struct {
+		Kind string `msgpack:"kind"`
+	}
+	switch s.origin.layer {
+	case engine.ObjectLayer:
+		err := meta.Unmarshal(content, &fields)
+		return err == nil && (fields.Kind == "lazyexpr" || fields.Kind == "lazyudf" || fields.Kind == "c2array")
+	case engine.ProxyLayer:
+		return meta.Unmarshal(content, &fields) == nil
+	}
+	var value any
+	return meta.Unmarshal(content, &value) == nil
 }
 
 // checkAllFetched is checkFetched for all chunks.

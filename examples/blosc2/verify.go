@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -25,7 +26,8 @@ Reads all parts of PATH, decodes everything, and compares it with its checksums 
 create). Another library may have edited PATH without updating the checksums. Each fault is a line on standard output
 with its location, and the exit status is then 1. For an intact PATH, nothing is written to standard output. If a frame
 has no checksums, a note on standard error says so: damage to data that still decodes is then not detected. If PATH
-holds only the metadata of data elsewhere, such as a lazy expression of python-blosc2, a note says so.
+holds only the metadata of data elsewhere, such as a lazy expression of python-blosc2, or lacks chunks that a cache of
+python-blosc2 has not fetched, a note says so.
 Of an array that several processes fill and that is not finished, the chunks that are written are decoded. The error
 has their number, and the exit status is 1.
 Notes also name temporary files that killed processes have left beside PATH or in it.
@@ -36,13 +38,13 @@ Notes also name temporary files that killed processes have left beside PATH or i
 func (v *verifyCmd) Run(e *env) error {
 	defer e.count(v.progressOption)()
 	defer noteLeftovers(e, v.Path)
-	faults, checked, elsewhere := 0, false, false
+	faults, checked, elsewhere := 0, false, ""
 	report := func(err error) error {
 		if ctxErr := e.ctx.Err(); ctxErr != nil {
 			return ctxErr
 		}
-		if isElsewhere(err) {
-			elsewhere = true
+		if note := elsewhereNote(err); note != "" {
+			elsewhere = note
 			return nil
 		}
 		faults++
@@ -62,12 +64,14 @@ func (v *verifyCmd) Run(e *env) error {
 		}
 		s.close()
 	}
+	if err == nil && faults == 0 && elsewhere != "" {
+		e.note(v.Path + ": " + elsewhere)
+	}
 	switch {
 	case err != nil:
 	case faults > 0:
 		err = fmt.Errorf("%s: faults found: %d", v.Path, faults)
-	case elsewhere:
-		e.note(v.Path + ": the data is elsewhere, so only the metadata was checked")
+	case elsewhere == allElsewhere:
 	case s.frame != nil && !checked:
 		e.note(v.Path + ": no checksums, so damage to data that still decodes is not detected")
 	}
@@ -79,10 +83,20 @@ func isFault(err error) bool {
 	return errors.Is(err, frame.ErrCorrupt) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, frame.ErrTooLarge)
 }
 
-// isElsewhere reports whether the fault of an open frame is that python-blosc2 has stored only metadata in it.
-func isElsewhere(err error) bool {
+// allElsewhere is the note about a frame of which python-blosc2 has stored only metadata.
+const allElsewhere = "the data is elsewhere, so only the metadata was checked"
+
+// elsewhereNote returns a note if the fault of an open frame is that python-blosc2 has stored only metadata in it, or
+// that a cache has not fetched all chunks. Otherwise it returns "".
+func elsewhereNote(err error) string {
 	var fault *frame.Error
-	return errors.As(err, &fault) && fault.Part == "data" && errors.Is(err, errors.ErrUnsupported)
+	switch {
+	case !errors.Is(err, errs.ErrElsewhere) || !errors.As(err, &fault):
+		return ""
+	case fault.Chunk >= 0:
+		return "some chunks are elsewhere and were not checked"
+	}
+	return allElsewhere
 }
 
 // verifySource reports the faults of an open source.

@@ -55,6 +55,8 @@ var (
 	ErrClosed = Kind("closed", fs.ErrClosed)
 	// ErrUnsupported matches errors.ErrUnsupported.
 	ErrUnsupported = Kind("unsupported", errors.ErrUnsupported)
+	// ErrElsewhere is ErrUnsupported for data that is not in an intact frame, because python-blosc2 keeps it elsewhere.
+	ErrElsewhere = Kind("unsupported", ErrUnsupported)
 )
 
 // SetOverwrite adds the advice to set Overwrite to an error for an existing name.
