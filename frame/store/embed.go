@@ -1,11 +1,11 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync/atomic"
 
@@ -81,26 +81,26 @@ func (s *Store) readEmbed(f *frame.Frame, head *embedHead, src source.Source) er
 // leaves, and reading all of them could take time out of proportion to the size of the store. As many leaves as
 // possible stay readable: of leaves with the same bytes, the one with the first key.
 func refuseOverlaps(leaves []*leaf) {
-	type extent struct {
-		off, end int64
-		*leaf
+	refuse := func(l *leaf) {
+		l.fault = faults.Corruptf("its %d bytes at %d in the embed store belong in part to another leaf", l.size, l.off)
 	}
-	list := make([]extent, len(leaves))
-	for i, l := range leaves {
-		list[i] = extent{l.off, l.off + l.size, l}
-	}
-	slices.SortFunc(list, func(a, b extent) int {
-		if a.end != b.end {
-			return cmp.Compare(a.end, b.end)
+	byEnd := make(map[int64]*leaf, len(leaves)) // of the leaves with the same end, the shortest
+	for _, l := range leaves {
+		other := byEnd[l.off+l.size]
+		if other != nil && (other.off > l.off || other.off == l.off && other.key < l.key) {
+			l, other = other, l
 		}
-		return cmp.Or(cmp.Compare(b.off, a.off), cmp.Compare(a.key, b.key))
-	})
-	end := int64(0) // of the last readable leaf
-	for _, x := range list {
-		if x.off < end {
-			x.fault = faults.Corruptf("its %d bytes at %d in the embed store belong in part to another leaf", x.size, x.off)
+		byEnd[l.off+l.size] = l
+		if other != nil {
+			refuse(other)
+		}
+	}
+	last := int64(0) // the end of the last readable leaf
+	for _, end := range slices.Sorted(maps.Keys(byEnd)) {
+		if l := byEnd[end]; l.off < last {
+			refuse(l)
 		} else {
-			end = x.end
+			last = end
 		}
 	}
 }
