@@ -22,8 +22,23 @@ type chunkPass struct {
 	job decodeJob // the current chunk
 
 	mu      sync.Mutex             // of find and first
-	skipped map[int][]engine.Visit // for each chunk, the later visits to drop: calls have read it without the windows
+	skipped map[int][]skippedVisit // for each chunk, the later visits to drop: calls do not need them any more
+	given   map[int][]engine.Visit // for each chunk, visits that are gone: other calls needed part of them first
+	noted   int                    // visits that were put into skipped and given
 }
+
+// skippedVisit is what a call needed that has not found its own visit.
+type skippedVisit struct {
+	engine.Visit
+	equal bool // the call took a larger visit: only a visit of the same blocks can be its own
+}
+
+// maxNoted is the number of visits after which skipped and given are cleared: some calls need fewer blocks than
+// planned, and what is noted of them stays.
+const maxNoted = 4096
+
+// leastPassed is the number of calls after which an unused window may end. See use.
+const leastPassed = 64
 
 // passPlan is the plan of a chunkPass: it only lists chunks.
 type passPlan func(v *engine.Visit) bool
@@ -76,24 +91,58 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 
 // share makes c a pass for several calls of find, on any goroutines, in about the order of its visits, and begins it.
 func (c *chunkPass) share() {
-	c.skipped = map[int][]engine.Visit{}
-	c.p.wanted = func(v *windowVisit) bool {
-		list := c.skipped[v.Chunk]
-		if v.ahead == nil || len(list) == 0 {
-			return v.ahead != nil
-		}
-		k := slices.IndexFunc(list, func(x engine.Visit) bool { return covers(&v.Visit, &x) })
-		if k < 0 {
-			return true
-		}
-		if list = slices.Delete(list, k, k+1); len(list) > 0 {
-			c.skipped[v.Chunk] = list
-		} else {
-			delete(c.skipped, v.Chunk)
-		}
-		return false
-	}
+	c.skipped, c.given = map[int][]skippedVisit{}, map[int][]engine.Visit{}
+	c.p.wanted = func(v *windowVisit) bool { return v.ahead != nil && !c.drops(&v.Visit) }
 	c.p.peek()
+}
+
+// drops reports whether a visit can be dropped: the call that it is for, or one that needs part of it, has come.
+func (c *chunkPass) drops(v *engine.Visit) bool {
+	list := c.skipped[v.Chunk]
+	k := slices.IndexFunc(list, func(x skippedVisit) bool { return sameBlocks(v, &x.Visit) })
+	if k >= 0 {
+		remove(c.skipped, v.Chunk, k)
+		return true
+	}
+	k = slices.IndexFunc(list, func(x skippedVisit) bool { return !x.equal && covers(v, &x.Visit) })
+	if k >= 0 {
+		list[k].equal = true
+		c.give(v)
+	}
+	return k >= 0
+}
+
+// skip notes that the visit of a call, which comes later, can be dropped.
+func (c *chunkPass) skip(v *engine.Visit, equal bool) {
+	c.note()
+	c.skipped[v.Chunk] = append(c.skipped[v.Chunk], skippedVisit{cloneVisit(v), equal})
+}
+
+// give notes that a visit is gone, although the call that it is for may come later.
+func (c *chunkPass) give(v *engine.Visit) {
+	c.note()
+	c.given[v.Chunk] = append(c.given[v.Chunk], cloneVisit(v))
+}
+
+// note limits the memory of skip and give.
+func (c *chunkPass) note() {
+	if c.noted++; c.noted > maxNoted {
+		c.noted = 1
+		clear(c.skipped)
+		clear(c.given)
+	}
+}
+
+// cloneVisit returns a copy of v that retains no memory of v.
+func cloneVisit(v *engine.Visit) engine.Visit {
+	return engine.Visit{Chunk: v.Chunk, Blocks: slices.Clone(v.Blocks), From: v.From, To: v.To}
+}
+
+// remove removes element k of a list of m.
+func remove[T any](m map[int][]T, key, k int) {
+	if m[key] = slices.Delete(m[key], k, k+1); len(m[key]) == 0 {
+		delete(m, key)
+	}
 }
 
 // sameBlocks reports whether two visits of a chunk need the same blocks.
@@ -125,13 +174,23 @@ func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, v *engine.Visit)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	w, k := c.search(func(x *engine.Visit) bool { return x.Chunk == v.Chunk && sameBlocks(x, v) })
+	given := -1
 	if w == nil {
-		w, k = c.search(func(x *engine.Visit) bool { return x.Chunk == v.Chunk && covers(x, v) })
+		given = slices.IndexFunc(c.given[v.Chunk], func(x engine.Visit) bool { return sameBlocks(&x, v) })
 	}
+	if w == nil && given < 0 {
+		w, k = c.search(func(x *engine.Visit) bool { return x.Chunk == v.Chunk && covers(x, v) })
+		if w != nil && !c.p.last {
+			c.skip(v, true)
+			c.give(&w.visits[k].Visit)
+		}
+	}
+	c.use(w)
 	if w == nil {
-		if !c.p.last && c.p.d.s.index.at(v.Chunk) >= 0 {
-			x := engine.Visit{Blocks: slices.Clone(v.Blocks), From: v.From, To: v.To}
-			c.skipped[v.Chunk] = append(c.skipped[v.Chunk], x)
+		if given >= 0 {
+			remove(c.given, v.Chunk, given)
+		} else if !c.p.last && c.p.d.s.index.at(v.Chunk) >= 0 {
+			c.skip(v, false)
 		}
 		return nil
 	}
@@ -145,6 +204,23 @@ func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, v *engine.Visit)
 		c.p.windows = slices.DeleteFunc(c.p.windows, func(x *chunkWindow) bool { return x == w })
 	}
 	return a
+}
+
+// use notes that a call has come that uses window w, or none. It ends the first window when calls have passed it by: if
+// as many as all windows have visits came after its last use. Visits that no call takes would otherwise end reading
+// ahead.
+func (c *chunkPass) use(w *chunkWindow) {
+	c.p.calls++
+	visits := 0
+	for _, x := range c.p.windows {
+		visits += len(x.visits)
+		if x == w {
+			x.used = c.p.calls
+		}
+	}
+	if visits > 0 && !c.p.last && c.p.calls-c.p.windows[0].used > max(visits, leastPassed) {
+		c.p.windows = slices.Delete(c.p.windows, 0, 1)
+	}
 }
 
 // first is find for the first visit of chunk i, which does not end: only the header of the chunk is needed.

@@ -43,6 +43,7 @@ type prefetcher struct {
 	most    int64          // bytes of a window
 	windows []*chunkWindow // with chunks that were not taken yet
 	last    bool           // the plan has no more chunks
+	calls   int            // of chunkPass.find
 
 	running sync.WaitGroup
 	mu      sync.Mutex
@@ -53,6 +54,7 @@ type prefetcher struct {
 type chunkWindow struct {
 	visits []windowVisit
 	taken  int
+	used   int // prefetcher.calls at the last use
 }
 
 // windowVisit is a chunk of a window.
@@ -108,7 +110,7 @@ func (p *prefetcher) next(j *decodeJob) bool {
 
 // start takes the chunks of a window from the plan and begins to load them.
 func (p *prefetcher) start() {
-	w := &chunkWindow{}
+	w := &chunkWindow{used: p.calls}
 	var list []*chunkAhead
 	whole := map[int]*chunkAhead{} // by number
 	size, blocks := int64(0), 0

@@ -436,50 +436,101 @@ func TestFarAheadContext(t *testing.T) {
 	}
 }
 
-// TestFarAheadOrder reads boxes that begin inside a chunk, the later one of two first, as goroutines may. All bytes are
-// read ahead, each once, although two boxes need blocks of the same chunk.
-func TestFarAheadOrder(t *testing.T) {
-	const n, size = 16, 4096 // chunks, and items of each
-	data := make([]byte, n*size*2)
+// randomChunks returns an array of n chunks with 8 blocks and size items each, and its items.
+func randomChunks(t *testing.T, n, size int64) (stored, data []byte) {
+	t.Helper()
+	data = make([]byte, n*size*2)
 	rand.NewChaCha8([32]byte{5}).Read(data)
 	local, err := CreateBytes(ctx, "", []int64{n * size}, "<u2", data, &CreateOptions{Chunks: []int64{size}, Blocks: []int64{size / 8}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stored := fartest.Stored(t, local.Frame())
+	return fartest.Stored(t, local.Frame()), data
+}
+
+// readBoxes reads ahead boxes of size items from item first on, and reads those that order returns. src counts the
+// reads.
+func readBoxes(t *testing.T, src *fartest.Source, gap bool, most int64, data []byte, first, size int64, order func(boxes []box) []box) {
+	t.Helper()
+	from := frame.Source(src)
+	if gap {
+		from = fartest.Gap{Reader: src} // parts of chunks are not read as whole chunks
+	}
+	a, err := OpenSource(ctx, from, &OpenOptions{Concurrency: 1, MaxBytes: most})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	h, err := snapshotOf(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.release()
+	items := int64(len(data) / 2)
+	var boxes []box
+	for at := first; at < items; at += size {
+		boxes = append(boxes, box{grid.Dims{at}, grid.Dims{min(size, items-at)}})
+	}
+	src.Ranges, src.Reads, src.Bytes = 0, 0, 0
+	defer h.readAhead(ctx, slices.Values(boxes))()
+	for _, x := range order(slices.Clone(boxes)) {
+		got := make([]byte, 2*x.count[0])
+		if err := h.read(ctx, got, &x.start, &x.count); err != nil || !bytes.Equal(got, data[2*x.start[0]:][:len(got)]) {
+			t.Errorf("box at %d: other items, %v", x.start[0], err)
+		}
+	}
+}
+
+// TestFarAheadOrder reads boxes that begin inside a chunk, the later one of two first, as goroutines may. All bytes are
+// read ahead.
+func TestFarAheadOrder(t *testing.T) {
+	const n, size = 16, 4096 // chunks, and items of each
+	stored, data := randomChunks(t, n, size)
 	for i, first := range []int64{1, 100, size / 2, size - 1, 1, 100, size / 2, size - 1} {
 		src := fartest.NewSource(stored, 1)
-		from := frame.Source(src)
-		if i >= 4 {
-			from = fartest.Gap{Reader: src} // parts of chunks are not read as whole chunks
-		}
-		a, err := OpenSource(ctx, from, &OpenOptions{Concurrency: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		h, err := snapshotOf(ctx, a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var boxes []box
-		for at := first; at < n*size; at += size {
-			boxes = append(boxes, box{grid.Dims{at}, grid.Dims{min(size, n*size-at)}})
-		}
-		src.Ranges, src.Reads, src.Bytes = 0, 0, 0
-		stop := h.readAhead(ctx, slices.Values(boxes))
-		for k := range boxes {
-			x := boxes[min(k^1, len(boxes)-1)]
-			got := make([]byte, 2*x.count[0])
-			if err := h.read(ctx, got, &x.start, &x.count); err != nil || !bytes.Equal(got, data[2*x.start[0]:][:len(got)]) {
-				t.Errorf("box at %d: other items, %v", x.start[0], err)
+		readBoxes(t, src, i >= 4, 0, data, first, size, func(boxes []box) []box {
+			for k := range len(boxes) / 2 {
+				boxes[2*k], boxes[2*k+1] = boxes[2*k+1], boxes[2*k]
 			}
-		}
-		stop()
+			return boxes
+		})
 		if src.Ranges > 1+i/4 || src.Reads > 0 || src.Bytes > int64(len(stored))*105/100 {
 			t.Errorf("boxes from %d: %d reads of ranges and %d others, of %d bytes of %d", first, src.Ranges, src.Reads, src.Bytes, len(stored))
 		}
-		h.release()
-		a.Close()
+	}
+}
+
+// TestFarAheadShuffled is TestFarAheadOrder for more chunks, an order that differs by up to eight boxes, and windows of
+// only a few boxes. Later boxes are still read ahead, also if some are not read at all.
+func TestFarAheadShuffled(t *testing.T) {
+	const n, size = 400, 4096
+	stored, data := randomChunks(t, n, size)
+	for _, x := range []struct {
+		first, most int64
+		gap         bool
+		left        int // a box that is not read in each of the first groups
+		reads       int // most reads of a box or a part, of three for each box
+	}{
+		{1, 60_000, false, -1, 450}, {size / 2, 60_000, false, -1, 520}, {size - 1, 60_000, false, -1, 600}, {size - 1, 60_000, true, -1, 300},
+		{1, 120_000, false, -1, 200}, {size - 1, 120_000, false, -1, 0}, {size / 2, 120_000, false, 3, 300}, {size - 1, 120_000, true, 3, 450},
+	} {
+		src := fartest.NewSource(stored, 1)
+		readBoxes(t, src, x.gap, x.most, data, x.first, size, func(boxes []box) (order []box) {
+			rng, groups := rand.New(rand.NewPCG(1, 2)), 0
+			for group := range slices.Chunk(boxes, 8) {
+				rng.Shuffle(len(group), func(i, j int) { group[i], group[j] = group[j], group[i] })
+				for i, b := range group {
+					if i != x.left || groups >= 20 {
+						order = append(order, b)
+					}
+				}
+				groups++
+			}
+			return order
+		})
+		if src.Reads > x.reads {
+			t.Errorf("%+v: %d reads of single ranges", x, src.Reads)
+		}
 	}
 }
 
