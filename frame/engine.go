@@ -109,6 +109,8 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 	}, chunks.stop
 }
 
+func (v *view) Far() bool { return storage.Ranges(v.src) != nil }
+
 func (v *view) Ahead(ctx context.Context, sharing int, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
 	return aheadView{view: v}.Ahead(ctx, sharing, next)
 }

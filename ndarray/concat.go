@@ -110,6 +110,7 @@ type joined struct {
 	// only what it has in memory may be used.
 	again Reader
 
+	far   bool        // chunks can be read ahead
 	ahead engine.View // for copying chunks, or nil
 	stop  func()      // ends ahead
 }
@@ -161,6 +162,8 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 	if h.a.held == nil && h.a.opts.Locking {
 		p.again = r
 		h.release()
+	} else {
+		p.far = h.v.Far()
 	}
 	j.parts = append(j.parts, p)
 	var buf grid.Dims
@@ -387,12 +390,6 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 	grid.Strides(&stride, count[:g.Ndim])
 	end := start[j.axis] + count[j.axis]
 	i := sort.Search(len(j.parts), func(i int) bool { return j.parts[i].first+j.parts[i].count > start[j.axis] })
-	var stops []func()
-	defer func() {
-		for _, stop := range stops {
-			stop()
-		}
-	}()
 	var boxes []joinedBox
 	for ; i < len(j.parts) && j.parts[i].first < end; i++ {
 		p := j.parts[i]
@@ -406,34 +403,87 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 		x.dst = dst[int((lo-start[j.axis])*stride[j.axis])*j.l.itemSize:]
 		boxes = append(boxes, x)
 	}
+	ahead := boxesAhead{boxes: boxes}
+	defer ahead.end(0)
 	for k := range boxes {
-		// The bytes of the next boxes are read at the same time.
-		for n := len(stops); n < min(k+aheadParts, len(boxes)) && len(boxes) > 1; n++ {
-			stops = append(stops, boxes[n].readAhead(ctx))
+		if len(boxes) > 1 {
+			ahead.begin(ctx, k)
 		}
 		if err := boxes[k].read(ctx, &stride, g.Ndim); err != nil {
 			return err
 		}
+		ahead.endBox(&boxes[k])
 	}
 	return nil
 }
 
 // joinedBox is a box of a part.
 type joinedBox struct {
-	part  *joined
-	box   box
-	dst   []byte    // the place of its first item in the result
+	part *joined
+	box  box
+	dst  []byte // the place of its first item in the result
+
 	ahead *snapshot // that is read ahead, or nil
+	stop  func()    // ends ahead
+	bytes int64     // estimate of what ahead reads
 }
 
-// readAhead begins to read the box, unless the part has Locking. See snapshot.readAhead.
-func (x *joinedBox) readAhead(ctx context.Context) (stop func()) {
-	if x.part.again != nil {
-		return func() {}
+// stored returns about the number of stored bytes that reading the box takes.
+func (x *joinedBox) stored() int64 {
+	p := x.part
+	var stride grid.Dims
+	p.strides(&stride, &x.box.count)
+	info, plan, g := p.v.Info(), p.plan(&x.box.start, &x.box.count, &stride), p.st.geo
+	chunk := float64(max(info.FrameLen, info.CBytes)) / float64(max(1, info.NumChunks))
+	n := chunk * float64(plan.Chunks)
+	if !p.a.opts.Verify { // half of a chunk may be read as a whole chunk
+		n = min(n, 2*chunk*float64(plan.BlockCount())/float64(max(1, g.Blocks)))
 	}
-	h := *x.part.snapshot
-	x.ahead = &h
-	return h.readAhead(ctx, func(yield func(box) bool) { yield(x.box) })
+	return int64(min(n, aheadBytes))
+}
+
+// boxesAhead is the boxes of a piece. Those of parts that are far away are read ahead.
+type boxesAhead struct {
+	boxes []joinedBox
+	begun int   // boxes[:begun] need not be read ahead, or were
+	now   int   // boxes that are being read ahead
+	bytes int64 // stored bytes of these
+}
+
+// begin begins to read box i, and later boxes within the limits, except for parts with Locking. See snapshot.readAhead.
+func (a *boxesAhead) begin(ctx context.Context, i int) {
+	for ; a.begun < len(a.boxes); a.begun++ {
+		x := &a.boxes[a.begun]
+		if !x.part.far {
+			continue
+		}
+		n := x.stored()
+		if a.begun > i && (a.now == aheadParts || n > aheadBytes-a.bytes) {
+			return
+		}
+		h := *x.part.snapshot
+		x.stop = h.readAheadWith(ctx, min(aheadParts, len(a.boxes)), func(yield func(box) bool) { yield(x.box) })
+		x.ahead, x.bytes = &h, n
+		a.now++
+		a.bytes += n
+	}
+}
+
+// endBox ends reading ahead a box.
+func (a *boxesAhead) endBox(x *joinedBox) {
+	if x.ahead != nil {
+		x.ahead = nil
+		a.now--
+		a.bytes -= x.bytes
+		x.stop()
+	}
+}
+
+// end ends reading ahead all boxes from box i on.
+func (a *boxesAhead) end(i int) {
+	for ; i < a.begun; i++ {
+		a.endBox(&a.boxes[i])
+	}
 }
 
 // read reads the box into dst, in the byte order of the result.
