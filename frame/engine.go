@@ -136,7 +136,7 @@ func (v aheadView) AheadChunks(ctx context.Context, next func() (i int, ok bool)
 	if pass == nil {
 		return v, func() {}
 	}
-	pass.p.peek()
+	pass.begin()
 	return aheadView{v.view, pass, v.compare}, pass.stop
 }
 

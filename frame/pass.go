@@ -93,7 +93,19 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 func (c *chunkPass) share() {
 	c.skipped, c.given = map[int][]skippedVisit{}, map[int][]engine.Visit{}
 	c.p.wanted = func(v *windowVisit) bool { return v.ahead != nil && !c.drops(&v.Visit) }
+	c.begin()
+}
+
+// begin begins to read. It stops the pass if the source or the plan panics.
+func (c *chunkPass) begin() {
+	begun := false
+	defer func() {
+		if !begun {
+			c.p.stop()
+		}
+	}()
 	c.p.peek()
+	begun = true
 }
 
 // drops reports whether a visit can be dropped: the call that it is for, or one that needs part of it, has come.

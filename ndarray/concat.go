@@ -235,11 +235,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		}
 	}
 	row := int64(0) // the first that is not written
-	defer func() {
-		for _, p := range j.parts {
-			j.endAhead(p)
-		}
-	}()
+	defer j.endAll(0)
 	for i, p := range j.parts {
 		if p.from == p.to {
 			continue
@@ -292,26 +288,36 @@ func (j *joining) readAhead(ctx context.Context, i int) {
 		if j.begun > i && (j.now == aheadParts || n > aheadBytes-j.bytes) {
 			return
 		}
-		var next func() (int, bool) // not called for a part that is not far away
-		end := func() {}
-		ahead, stop := p.v.AheadChunks(ctx, func() (int, bool) {
-			if next == nil {
-				next, end = sched.Pull(func(yield func(int) bool) {
-					for _, from := range j.chunks(p, p.st.geo) {
-						if !yield(from) {
-							return
-						}
-					}
-				})
-			}
-			return next()
-		})
-		p.ahead, p.stop = ahead, func() {
-			defer func() { end() }()
-			stop()
-		}
+		j.readPartAhead(ctx, p)
 		j.now++
 		j.bytes += n
+	}
+}
+
+// readPartAhead begins to read the chunks of a part that are copied as stored.
+func (j *joining) readPartAhead(ctx context.Context, p *joined) {
+	var next func() (int, bool) // not called for a part that is not far away
+	end := func() {}
+	defer func() {
+		if p.ahead == nil { // a panic
+			end()
+		}
+	}()
+	ahead, stop := p.v.AheadChunks(ctx, func() (int, bool) {
+		if next == nil {
+			next, end = sched.Pull(func(yield func(int) bool) {
+				for _, from := range j.chunks(p, p.st.geo) {
+					if !yield(from) {
+						return
+					}
+				}
+			})
+		}
+		return next()
+	})
+	p.ahead, p.stop = ahead, func() {
+		defer func() { end() }()
+		stop()
 	}
 }
 
@@ -323,6 +329,17 @@ func (j *joining) endAhead(p *joined) {
 		j.now--
 		j.bytes -= p.stored()
 		stop()
+	}
+}
+
+// endAll ends reading ahead all parts from part i on, also if a source has panicked: each endAhead then panics.
+func (j *joining) endAll(i int) {
+	for i < j.begun && j.parts[i].ahead == nil {
+		i++
+	}
+	if i < j.begun {
+		defer j.endAll(i + 1)
+		j.endAhead(j.parts[i])
 	}
 }
 
@@ -479,9 +496,13 @@ func (a *boxesAhead) endBox(x *joinedBox) {
 	}
 }
 
-// end ends reading ahead all boxes from box i on.
+// end ends reading ahead all boxes from box i on, also if a source has panicked: each endBox then panics.
 func (a *boxesAhead) end(i int) {
-	for ; i < a.begun; i++ {
+	for i < a.begun && a.boxes[i].ahead == nil {
+		i++
+	}
+	if i < a.begun {
+		defer a.end(i + 1)
 		a.endBox(&a.boxes[i])
 	}
 }

@@ -164,6 +164,12 @@ func (h *snapshot) readAheadWith(ctx context.Context, sharing int, boxes iter.Se
 	var next func() (box, bool) // not called for a source that is not far away
 	finish := func() {}
 	was := h.v
+	var view engine.View
+	defer func() {
+		if view == nil { // a panic
+			finish()
+		}
+	}()
 	view, end := was.Ahead(ctx, sharing, func(v *engine.Visit) bool {
 		if next == nil {
 			next, finish = sched.Pull(boxes)

@@ -2,7 +2,9 @@ package fartest_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -60,6 +62,74 @@ func TestFarConcatMemory(t *testing.T) {
 		}
 		if got := n.Load(); got > 64<<20 {
 			t.Errorf("Verify %v: %d bytes at the same time, at most 64 MiB are right", verify, got)
+		}
+	}
+}
+
+// panicky is a source that panics after some calls of Size or ReadRanges, if the number is positive.
+type panicky struct {
+	*fartest.Source
+	sizes, ranges *atomic.Int64
+}
+
+func (p panicky) Size() int64 {
+	if p.sizes.Add(-1) == 0 {
+		panic("Size")
+	}
+	return p.Source.Size()
+}
+
+func (p panicky) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	if p.ranges.Load() == 1 {
+		panic("ReadRanges")
+	}
+	return p.Source.ReadRanges(ctx, want, got)
+}
+
+// TestFarConcatPanic joins arrays whose source panics. Concat panics, and no goroutine is left.
+func TestFarConcatPanic(t *testing.T) {
+	data := make([]byte, 400*4096*2)
+	rand.NewChaCha8([32]byte{5}).Read(data)
+	local, err := ndarray.CreateBytes(ctx, "", []int64{400, 4096}, "<u2", data, &ndarray.CreateOptions{Chunks: []int64{4, 4096}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := fartest.Stored(t, local.Frame())
+	for _, rows := range []int64{4, 100, 7} { // copied as stored, and compressed again
+		for _, at := range [][2]int64{{0, 1}, {1, 0}, {20, 0}, {150, 0}} {
+			var sizes, ranges atomic.Int64
+			var rs []ndarray.Reader
+			for range 10 {
+				a, err := ndarray.OpenSource(ctx, panicky{fartest.NewSource(stored, 1), &sizes, &ranges}, &ndarray.OpenOptions{Concurrency: 1, MaxBytes: 1 << 20})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer a.Close()
+				rs = append(rs, a)
+			}
+			before := runtime.NumGoroutine()
+			sizes.Store(at[0])
+			ranges.Store(at[1])
+			got := func() (x any) {
+				defer func() {
+					if v := recover(); v != nil {
+						x = v
+					}
+				}()
+				_, err := ndarray.Concat(ctx, "", 0, rs, &ndarray.CreateOptions{Chunks: []int64{rows, 4096}, Concurrency: 1})
+				return err
+			}()
+			if s := fmt.Sprint(got); s != "Size" && s != "ReadRanges" {
+				t.Errorf("%d rows, %v: recovered %v", rows, at, got)
+			}
+			for i := 0; runtime.NumGoroutine() > before && i < 100; i++ {
+				time.Sleep(time.Millisecond)
+			}
+			if n := runtime.NumGoroutine(); n > before {
+				t.Errorf("%d rows, %v: %d goroutines, %d before", rows, at, n, before)
+			}
+			sizes.Store(0)
+			ranges.Store(0)
 		}
 	}
 }
