@@ -93,6 +93,7 @@ type joining struct {
 	l     *layout
 	shape []int64
 	parts []*joined
+	far   bool // some of the parts are far away
 
 	begun int   // parts[:begun] need not be read ahead, or were
 	now   int   // parts that are being read ahead
@@ -111,6 +112,7 @@ type joined struct {
 	again Reader
 
 	far   bool        // chunks can be read ahead
+	bytes int64       // stored; only if far
 	ahead engine.View // for copying chunks, or nil
 	stop  func()      // ends ahead
 }
@@ -163,7 +165,11 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 		p.again = r
 		h.release()
 	} else {
-		p.far = h.v.Far()
+		if p.far = h.v.Far(); p.far {
+			info := h.v.Info()
+			p.bytes = max(info.FrameLen, info.CBytes)
+			j.far = true
+		}
 	}
 	j.parts = append(j.parts, p)
 	var buf grid.Dims
@@ -271,20 +277,14 @@ func (j *joining) copyRows(ctx context.Context, b *frame.Batch, p *joined) error
 	return b.Engine().PutChunks(ctx, v, j.chunks(p, h.st.geo))
 }
 
-// stored returns about the number of bytes that a part takes in memory when its chunks are read ahead.
-func (p *joined) stored() int64 {
-	info := p.v.Info()
-	return min(max(info.FrameLen, info.CBytes), aheadBytes)
-}
-
 // readAhead begins to read the chunks of part i, and of later parts within the limits, that are copied as stored.
 func (j *joining) readAhead(ctx context.Context, i int) {
 	for ; j.begun < len(j.parts); j.begun++ {
 		p := j.parts[j.begun]
-		if p.from == p.to || p.again != nil {
+		if p.from == p.to || !p.far {
 			continue
 		}
-		n := p.stored()
+		n := min(p.bytes, aheadBytes)
 		if j.begun > i && (j.now == aheadParts || n > aheadBytes-j.bytes) {
 			return
 		}
@@ -296,27 +296,21 @@ func (j *joining) readAhead(ctx context.Context, i int) {
 
 // readPartAhead begins to read the chunks of a part that are copied as stored.
 func (j *joining) readPartAhead(ctx context.Context, p *joined) {
-	var next func() (int, bool) // not called for a part that is not far away
-	end := func() {}
+	next, end := sched.Pull(func(yield func(int) bool) {
+		for _, from := range j.chunks(p, p.st.geo) {
+			if !yield(from) {
+				return
+			}
+		}
+	})
 	defer func() {
 		if p.ahead == nil { // a panic
 			end()
 		}
 	}()
-	ahead, stop := p.v.AheadChunks(ctx, func() (int, bool) {
-		if next == nil {
-			next, end = sched.Pull(func(yield func(int) bool) {
-				for _, from := range j.chunks(p, p.st.geo) {
-					if !yield(from) {
-						return
-					}
-				}
-			})
-		}
-		return next()
-	})
+	ahead, stop := p.v.AheadChunks(ctx, next)
 	p.ahead, p.stop = ahead, func() {
-		defer func() { end() }()
+		defer end()
 		stop()
 	}
 }
@@ -327,7 +321,7 @@ func (j *joining) endAhead(p *joined) {
 		stop := p.stop
 		p.ahead, p.stop = nil, nil
 		j.now--
-		j.bytes -= p.stored()
+		j.bytes -= min(p.bytes, aheadBytes)
 		stop()
 	}
 }
@@ -418,6 +412,12 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 		}
 		x.box.start[j.axis], x.box.count[j.axis] = lo-p.first, hi-lo
 		x.dst = dst[int((lo-start[j.axis])*stride[j.axis])*j.l.itemSize:]
+		if !j.far {
+			if err := x.read(ctx, &stride, g.Ndim); err != nil {
+				return err
+			}
+			continue
+		}
 		boxes = append(boxes, x)
 	}
 	ahead := boxesAhead{boxes: boxes}
@@ -450,8 +450,8 @@ func (x *joinedBox) stored() int64 {
 	p := x.part
 	var stride grid.Dims
 	p.strides(&stride, &x.box.count)
-	info, plan, g := p.v.Info(), p.plan(&x.box.start, &x.box.count, &stride), p.st.geo
-	chunk := float64(max(info.FrameLen, info.CBytes)) / float64(max(1, info.NumChunks))
+	plan, g := p.plan(&x.box.start, &x.box.count, &stride), p.st.geo
+	chunk := float64(p.bytes) / float64(max(1, g.Chunks))
 	n := chunk * float64(plan.Chunks)
 	if !p.a.opts.Verify { // half of a chunk may be read as a whole chunk
 		n = min(n, 2*chunk*float64(plan.BlockCount())/float64(max(1, g.Blocks)))

@@ -498,3 +498,27 @@ func TestConcatMany(t *testing.T) {
 		t.Errorf("%d arrays take %.1f times as long as %d calls with %d", all, ratio, all/few, few)
 	}
 }
+
+// TestConcatAllocations checks that arrays in memory are not prepared for reading ahead.
+func TestConcatAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector allocates")
+	}
+	const parts = 200
+	var rs []Reader
+	for range parts {
+		a, err := Create(ctx, "", []int64{4, 16}, make([]float32, 64), &CreateOptions{Chunks: []int64{4, 16}, Concurrency: 1})
+		must(t, err)
+		must(t, Write(ctx, a, []float32{1}, Span(0, 1), Span(0, 1)))
+		rs = append(rs, a)
+	}
+	for _, x := range []struct{ rows, most int64 }{{4, 37}, {64, 21}} { // copied as stored, and compressed again
+		n := testing.AllocsPerRun(5, func() {
+			_, err := Concat(ctx, "", 0, rs, &CreateOptions{Chunks: []int64{x.rows, 16}, Concurrency: 1})
+			must(t, err)
+		})
+		if n/parts > float64(x.most) {
+			t.Errorf("%d rows: %v allocations for each array, want at most %d", x.rows, n/parts, x.most)
+		}
+	}
+}
