@@ -222,7 +222,7 @@ func (a *chunkAhead) take(list []*part, room *int64) []*part {
 		}
 		switch {
 		case q.bytes() != nil:
-		case n > a.p.most: // one read is long enough
+		case n > a.p.longest: // one read is long enough
 		case n > *room:
 			return list
 		default:

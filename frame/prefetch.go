@@ -41,6 +41,7 @@ type prefetcher struct {
 	ctx     context.Context // of the windows: ends when no worker needs another chunk
 	cancel  context.CancelFunc
 	most    int64          // bytes of a window
+	longest int64          // bytes of a chunk that is read ahead; may be more than most
 	windows []*chunkWindow // with chunks that were not taken yet
 	last    bool           // the plan has no more chunks
 	calls   int            // of chunkPass.find
@@ -54,7 +55,8 @@ type prefetcher struct {
 type chunkWindow struct {
 	visits []windowVisit
 	taken  int
-	used   int // prefetcher.calls at the last use
+	used   int  // prefetcher.calls at the last use
+	long   bool // has a chunk of more bytes than prefetcher.most; while two of them wait, no other window begins
 }
 
 // windowVisit is a chunk of a window.
@@ -68,6 +70,7 @@ func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *p
 	if limit := d.f.opts.MaxBytes; limit > 0 {
 		p.most = min(p.most, limit/maxWindows)
 	}
+	p.longest = p.most
 	if g, ok := src.(storage.Gapper); ok {
 		p.gap, p.round = g.Gap(), float64(storage.Costs{Gapper: g}.RoundTripBytes())
 	}
@@ -83,8 +86,18 @@ func (p *prefetcher) stop() {
 
 // peek returns the number of the next chunk, or false after the last one. One goroutine at a time may call it or next.
 func (p *prefetcher) peek() (chunk int, ok bool) {
-	for !p.last && len(p.windows) < maxWindows {
+	long := 0
+	for _, w := range p.windows {
+		if w.long {
+			long++
+		}
+	}
+	for !p.last && len(p.windows) < maxWindows && long < 2 {
+		n := len(p.windows)
 		p.start()
+		if len(p.windows) > n && p.windows[n].long {
+			long++
+		}
 	}
 	if len(p.windows) == 0 {
 		return 0, false
@@ -133,6 +146,7 @@ func (p *prefetcher) start() {
 		if v.ahead != nil && whole[v.Chunk] == nil {
 			if v.ahead.whole {
 				whole[v.Chunk] = v.ahead
+				w.long = w.long || v.ahead.likely > p.most
 			}
 			size += headBytes + int64(v.ahead.share*float64(v.ahead.likely))
 			if !v.ahead.whole {
@@ -192,7 +206,7 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	if p.headers || d.cached(v) {
 		a.share = 0
 	}
-	if a.whole = !p.headers && (a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share, d.compare)); a.whole && a.likely > p.most {
+	if a.whole = !p.headers && (a.share >= 0.5 || d.f.mustCheck(d.s, i, a.share, d.compare)); a.whole && a.likely > p.longest {
 		return nil // one read is already long
 	}
 	if a.head = d.s.heads.get(a.off); a.head == nil && !a.whole && !p.headers {
@@ -243,6 +257,11 @@ func (p *prefetcher) load(list []*chunkAhead) {
 		return
 	}
 	room := p.most
+	for _, a := range list {
+		if a.whole && a.likely > p.most {
+			room += a.likely // the last chunk of the window
+		}
+	}
 	var parts []*part
 	for _, a := range list {
 		a.setParts()

@@ -48,16 +48,21 @@ func FromReaders[T any](ctx context.Context, name string, shape []int64, rs []Re
 		return nil, err
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
-		ahead := make([]Reader, len(rs))
+		ahead, far := make([]Reader, len(rs)), 0
+		for _, r := range rs {
+			if a, _ := r.source(); a.held != nil && a.held.Far() {
+				far++
+			}
+		}
 		for i, r := range rs {
-			if a, _ := r.source(); a.held == nil {
+			if a, _ := r.source(); a.held == nil || !a.held.Far() {
 				continue // in memory, or with a lock file
 			}
 			h, err := snapshotOf(ctx, r)
 			if err != nil {
 				return err
 			}
-			byChunk, done := h.readChunksAhead(ctx, l.geo, max(size, h.m.Dtype.Size), len(rs))
+			byChunk, done := h.readChunksAhead(ctx, l.geo, max(size, h.m.Dtype.Size), far)
 			defer done()
 			if byChunk {
 				ahead[i] = &View{a: h.a.holding(h.v, h.st), m: h.m}

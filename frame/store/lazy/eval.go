@@ -23,8 +23,8 @@ import (
 //
 // From a frame.Source that reads many ranges at once, Eval reads operands ahead, a chunk of the result at a time. It
 // then holds the items of a few chunks in memory, with 8 bytes for each, and stored bytes: up to 64 MiB, or 16 MiB for
-// each operand if there are more than four. It decodes a block of an operand several times if it overlaps several
-// chunks of the result. Several operands with Locking are not read ahead.
+// each operand if there are more than four, and two chunks of up to 16 MiB for each. It decodes a block of an operand
+// several times if it overlaps several chunks of the result. Several operands with Locking are not read ahead.
 //
 // The error wraps errors.ErrUnsupported, with the position in the expression, for operations that this package does not
 // compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match;
