@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/lookahead"
 	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -94,10 +95,6 @@ type joining struct {
 	shape []int64
 	parts []*joined
 	far   bool // some of the parts are far away
-
-	begun int   // parts[:begun] need not be read ahead, or were
-	now   int   // parts that are being read ahead
-	bytes int64 // stored bytes of these
 }
 
 // joined is one of the arrays, and its place along the axis of the result.
@@ -113,15 +110,8 @@ type joined struct {
 
 	far   bool        // chunks can be read ahead
 	bytes int64       // stored; only if far
-	ahead engine.View // for copying chunks, or nil
-	stop  func()      // ends ahead
+	ahead engine.View // for copying chunks that are read ahead, or nil
 }
-
-// The limits for parts whose chunks are read ahead, while an earlier part is copied.
-const (
-	aheadParts = 16
-	aheadBytes = 64 << 20 // stored
-)
 
 func (j *joining) release() {
 	for _, p := range j.parts {
@@ -241,17 +231,27 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		}
 	}
 	row := int64(0) // the first that is not written
-	defer j.endAll(0)
+	ahead := lookahead.Queue{
+		Len: len(j.parts),
+		Bytes: func(i int) int64 {
+			if p := j.parts[i]; p.from < p.to && p.far {
+				return p.bytes
+			}
+			return -1
+		},
+		Start: func(i int) (stop func()) { return j.readAhead(ctx, j.parts[i]) },
+	}
+	defer ahead.Stop()
 	for i, p := range j.parts {
 		if p.from == p.to {
 			continue
 		}
-		j.readAhead(ctx, i)
+		ahead.Begin(i)
 		err := j.writeRows(ctx, b, s, row, p.from)
 		if err == nil {
 			err = j.copyRows(ctx, b, p)
 		}
-		j.endAhead(p)
+		ahead.End(i)
 		if err != nil {
 			return err
 		}
@@ -277,25 +277,8 @@ func (j *joining) copyRows(ctx context.Context, b *frame.Batch, p *joined) error
 	return b.Engine().PutChunks(ctx, v, j.chunks(p, h.st.geo))
 }
 
-// readAhead begins to read the chunks of part i, and of later parts within the limits, that are copied as stored.
-func (j *joining) readAhead(ctx context.Context, i int) {
-	for ; j.begun < len(j.parts); j.begun++ {
-		p := j.parts[j.begun]
-		if p.from == p.to || !p.far {
-			continue
-		}
-		n := min(p.bytes, aheadBytes)
-		if j.begun > i && (j.now == aheadParts || n > aheadBytes-j.bytes) {
-			return
-		}
-		j.readPartAhead(ctx, p)
-		j.now++
-		j.bytes += n
-	}
-}
-
-// readPartAhead begins to read the chunks of a part that are copied as stored.
-func (j *joining) readPartAhead(ctx context.Context, p *joined) {
+// readAhead begins to read the chunks of a part that are copied as stored.
+func (j *joining) readAhead(ctx context.Context, p *joined) (stop func()) {
 	next, end := sched.Pull(func(yield func(int) bool) {
 		for _, from := range j.chunks(p, p.st.geo) {
 			if !yield(from) {
@@ -308,32 +291,12 @@ func (j *joining) readPartAhead(ctx context.Context, p *joined) {
 			end()
 		}
 	}()
-	ahead, stop := p.v.AheadChunks(ctx, next)
-	p.ahead, p.stop = ahead, func() {
+	v, done := p.v.AheadChunks(ctx, next)
+	p.ahead = v
+	return func() {
+		p.ahead = nil
 		defer end()
-		stop()
-	}
-}
-
-// endAhead ends reading ahead the chunks of a part.
-func (j *joining) endAhead(p *joined) {
-	if p.ahead != nil {
-		stop := p.stop
-		p.ahead, p.stop = nil, nil
-		j.now--
-		j.bytes -= min(p.bytes, aheadBytes)
-		stop()
-	}
-}
-
-// endAll ends reading ahead all parts from part i on, also if a source has panicked: each endAhead then panics.
-func (j *joining) endAll(i int) {
-	for i < j.begun && j.parts[i].ahead == nil {
-		i++
-	}
-	if i < j.begun {
-		defer j.endAll(i + 1)
-		j.endAhead(j.parts[i])
+		done()
 	}
 }
 
@@ -420,16 +383,25 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 		}
 		boxes = append(boxes, x)
 	}
-	ahead := boxesAhead{boxes: boxes}
-	defer ahead.end(0)
+	ahead := lookahead.Queue{
+		Len: len(boxes),
+		Bytes: func(i int) int64 {
+			if boxes[i].part.far {
+				return boxes[i].stored()
+			}
+			return -1
+		},
+		Start: func(i int) (stop func()) { return boxes[i].readAhead(ctx, len(boxes)) },
+	}
+	defer ahead.Stop()
 	for k := range boxes {
 		if len(boxes) > 1 {
-			ahead.begin(ctx, k)
+			ahead.Begin(k)
 		}
 		if err := boxes[k].read(ctx, &stride, g.Ndim); err != nil {
 			return err
 		}
-		ahead.endBox(&boxes[k])
+		ahead.End(k)
 	}
 	return nil
 }
@@ -441,8 +413,6 @@ type joinedBox struct {
 	dst  []byte // the place of its first item in the result
 
 	ahead *snapshot // that is read ahead, or nil
-	stop  func()    // ends ahead
-	bytes int64     // estimate of what ahead reads
 }
 
 // stored returns about the number of stored bytes that reading the box takes.
@@ -456,54 +426,17 @@ func (x *joinedBox) stored() int64 {
 	if !p.a.opts.Verify { // half of a chunk may be read as a whole chunk
 		n = min(n, 2*chunk*float64(plan.BlockCount())/float64(max(1, g.Blocks)))
 	}
-	return int64(min(n, aheadBytes))
+	return int64(min(n, lookahead.MaxBytes))
 }
 
-// boxesAhead is the boxes of a piece. Those of parts that are far away are read ahead.
-type boxesAhead struct {
-	boxes []joinedBox
-	begun int   // boxes[:begun] need not be read ahead, or were
-	now   int   // boxes that are being read ahead
-	bytes int64 // stored bytes of these
-}
-
-// begin begins to read box i, and later boxes within the limits, except for parts with Locking. See snapshot.readAhead.
-func (a *boxesAhead) begin(ctx context.Context, i int) {
-	for ; a.begun < len(a.boxes); a.begun++ {
-		x := &a.boxes[a.begun]
-		if !x.part.far {
-			continue
-		}
-		n := x.stored()
-		if a.begun > i && (a.now == aheadParts || n > aheadBytes-a.bytes) {
-			return
-		}
-		h := *x.part.snapshot
-		x.stop = h.readAheadWith(ctx, min(aheadParts, len(a.boxes)), func(yield func(box) bool) { yield(x.box) })
-		x.ahead, x.bytes = &h, n
-		a.now++
-		a.bytes += n
-	}
-}
-
-// endBox ends reading ahead a box.
-func (a *boxesAhead) endBox(x *joinedBox) {
-	if x.ahead != nil {
+// readAhead begins to read the box, which is one of n. See snapshot.readAhead.
+func (x *joinedBox) readAhead(ctx context.Context, n int) (stop func()) {
+	h := *x.part.snapshot
+	done := h.readAheadWith(ctx, min(n, lookahead.MaxItems), func(yield func(box) bool) { yield(x.box) })
+	x.ahead = &h
+	return func() {
 		x.ahead = nil
-		a.now--
-		a.bytes -= x.bytes
-		x.stop()
-	}
-}
-
-// end ends reading ahead all boxes from box i on, also if a source has panicked: each endBox then panics.
-func (a *boxesAhead) end(i int) {
-	for i < a.begun && a.boxes[i].ahead == nil {
-		i++
-	}
-	if i < a.begun {
-		defer a.end(i + 1)
-		a.endBox(&a.boxes[i])
+		done()
 	}
 }
 

@@ -2,8 +2,13 @@ package ndarray
 
 import (
 	"fmt"
+	"math/cmplx"
+	"reflect"
+	"strconv"
 
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
 // The errors of this package wrap one of these errors, or one of the standard library: fs.ErrExist for the creation of
@@ -76,4 +81,36 @@ func inItems(err error) error {
 		return &counted
 	}
 	return err
+}
+
+// rounding returns how to round a number to the nearest one of a dtype, or "" if that is not finite.
+func rounding(d meta.DType, v reflect.Value) string {
+	var x complex128
+	switch {
+	case v.CanFloat():
+		x = complex(v.Float(), 0)
+	case v.CanInt():
+		x = complex(float64(v.Int()), 0)
+	case v.CanUint():
+		x = complex(float64(v.Uint()), 0)
+	case v.CanComplex() && d.Kind == 'c':
+		x = v.Complex()
+	default:
+		return ""
+	}
+	text := ""
+	switch kind := string(d.Kind) + strconv.Itoa(d.Size); {
+	case kind == "f2":
+		x, text = complex(float16.Of(real(x)).Float64(), 0), "ndarray.Float16Of(float64(%v))"
+	case kind == "c8" && v.CanComplex():
+		x, text = complex128(complex64(x)), "complex64%v" // the text of v has parentheses
+	case kind == "f4" || kind == "c8":
+		x, text = complex128(complex64(x)), "float32(%v)"
+	case kind == "f8" || kind == "c16":
+		text = "float64(%v)"
+	}
+	if text == "" || cmplx.IsInf(x) || cmplx.IsNaN(x) {
+		return ""
+	}
+	return fmt.Sprintf("; convert it first, as in "+text, v)
 }

@@ -448,6 +448,22 @@ func randomChunks(t *testing.T, n, size int64) (stored, data []byte) {
 	return fartest.Stored(t, local.Frame()), data
 }
 
+// farSnapshot returns the snapshot of an array that one goroutine reads. The end of the test closes it.
+func farSnapshot(t *testing.T, src frame.Source, maxBytes int64) *snapshot {
+	t.Helper()
+	a, err := OpenSource(ctx, src, &OpenOptions{Concurrency: 1, MaxBytes: maxBytes})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { a.Close() })
+	h, err := snapshotOf(ctx, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(h.release)
+	return h
+}
+
 // readBoxes reads ahead boxes of size items from item first on, and reads those that order returns. src counts the
 // reads.
 func readBoxes(t *testing.T, src *fartest.Source, gap bool, most int64, data []byte, first, size int64, order func(boxes []box) []box) {
@@ -456,16 +472,7 @@ func readBoxes(t *testing.T, src *fartest.Source, gap bool, most int64, data []b
 	if gap {
 		from = fartest.Gap{Reader: src} // parts of chunks are not read as whole chunks
 	}
-	a, err := OpenSource(ctx, from, &OpenOptions{Concurrency: 1, MaxBytes: most})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	h, err := snapshotOf(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.release()
+	h := farSnapshot(t, from, most)
 	items := int64(len(data) / 2)
 	var boxes []box
 	for at := first; at < items; at += size {
@@ -545,16 +552,7 @@ func TestFarAheadLess(t *testing.T) {
 		t.Fatal(err)
 	}
 	src := fartest.NewSource(fartest.Stored(t, local.Frame()), 1)
-	a, err := OpenSource(ctx, src, &OpenOptions{Concurrency: 1, MaxBytes: 40_000})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Close()
-	h, err := snapshotOf(ctx, a)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer h.release()
+	h := farSnapshot(t, src, 40_000)
 	var boxes []box
 	for at := int64(0); at < n*size; at += size {
 		boxes = append(boxes, box{grid.Dims{at}, grid.Dims{size}})

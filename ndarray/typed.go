@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"math/cmplx"
 	"reflect"
-	"strconv"
 	"sync"
 	"sync/atomic"
 
@@ -456,38 +454,6 @@ func chain(first, second numbers.Loop, a, b, c int) numbers.Loop {
 		}
 		buffers.Put(buf)
 	})
-}
-
-// rounding returns how to round a number to the nearest one of a dtype, or "" if that is not finite.
-func rounding(d meta.DType, v reflect.Value) string {
-	var x complex128
-	switch {
-	case v.CanFloat():
-		x = complex(v.Float(), 0)
-	case v.CanInt():
-		x = complex(float64(v.Int()), 0)
-	case v.CanUint():
-		x = complex(float64(v.Uint()), 0)
-	case v.CanComplex() && d.Kind == 'c':
-		x = v.Complex()
-	default:
-		return ""
-	}
-	text := ""
-	switch kind := string(d.Kind) + strconv.Itoa(d.Size); {
-	case kind == "f2":
-		x, text = complex(Float16Of(real(x)).Float64(), 0), "ndarray.Float16Of(float64(%v))"
-	case kind == "c8" && v.CanComplex():
-		x, text = complex128(complex64(x)), "complex64%v" // the text of v has parentheses
-	case kind == "f4" || kind == "c8":
-		x, text = complex128(complex64(x)), "float32(%v)"
-	case kind == "f8" || kind == "c16":
-		text = "float64(%v)"
-	}
-	if text == "" || cmplx.IsInf(x) || cmplx.IsNaN(x) {
-		return ""
-	}
-	return fmt.Sprintf("; convert it first, as in "+text, v)
 }
 
 // encodeValue returns a value as an item of a dtype. Unlike encodeItems, it accepts a number type that does not have
