@@ -21,7 +21,7 @@ const (
 	leastWindow  = 4 << 20  // the same, if many views share the memory
 	windowChunks = 1024
 	windowBlocks = 1 << 18 // listed blocks of a window
-	partBytes    = 1 << 20 // blocks that follow each other are parts of up to so many bytes
+	partBytes    = 1 << 20 // largest part: blocks that follow each other are read as one part
 	headBytes    = 4096    // first read of a chunk that is opened
 	maxHead      = 1 << 20 // longer lists of block positions are not read ahead
 )
