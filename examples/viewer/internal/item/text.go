@@ -2,6 +2,7 @@ package item
 
 import (
 	"encoding/hex"
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -114,19 +115,26 @@ func dateText(d meta.DType, n int64) string {
 	perSecond := map[string]int64{"ms": 1e3, "us": 1e6, "ns": 1e9}[d.Unit]
 	switch n *= count; {
 	case d.Unit == "Y" && n > -most && n < most:
-		return strconv.FormatInt(1970+n, 10)
+		return fmt.Sprintf("%04d", 1970+n)
 	case d.Unit == "M" && n > -most && n < most:
-		return time.Date(1970, time.Month(1+n), 1, 0, 0, 0, 0, time.UTC).Format("2006-01")
+		return isoText(time.Date(1970, time.Month(1+n), 1, 0, 0, 0, 0, time.UTC), "01")
 	case seconds >= 86400 && n > -most/seconds && n < most/seconds:
-		return time.Unix(n*seconds, 0).UTC().Format("2006-01-02")
+		return isoText(time.Unix(n*seconds, 0), "01-02")
 	case seconds > 0 && n > -most/seconds && n < most/seconds:
-		return time.Unix(n*seconds, 0).UTC().Format("2006-01-02T15:04:05")
+		return isoText(time.Unix(n*seconds, 0), "01-02T15:04:05")
 	case perSecond > 0:
 		sec, rest := n/perSecond, n%perSecond
 		if rest < 0 {
 			sec, rest = sec-1, rest+perSecond
 		}
-		return time.Unix(sec, rest*(1e9/perSecond)).UTC().Format("2006-01-02T15:04:05.999999999")
+		return isoText(time.Unix(sec, rest*(1e9/perSecond)), "01-02T15:04:05.999999999")
 	}
 	return number
+}
+
+// isoText returns a time with its year as NumPy prints it, in which a minus sign is one of at least four characters.
+// layout is for the part after the year.
+func isoText(t time.Time, layout string) string {
+	t = t.UTC()
+	return fmt.Sprintf("%04d-%s", t.Year(), t.Format(layout))
 }
