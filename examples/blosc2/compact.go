@@ -12,10 +12,10 @@ type compactCmd struct {
 // Help describes the verb.
 func (compactCmd) Help() string {
 	return `
-Releases dead bytes, and prints their number. For a file, it writes a copy of PATH without dead bytes, then renames it
-to PATH. A crash leaves either the old file or the new one. In a sparse directory, it removes the chunk files that the
-index does not reference. It does not compress chunks again. If PATH has a lock file, compact waits until no other
-process reads or edits PATH.
+Releases the dead bytes that edits leave, and prints their number. For a file, it writes a copy of PATH without dead
+bytes, then renames it to PATH. A crash leaves either the old file or the new one. In a sparse directory, it removes the
+chunk files that the index does not reference. It does not compress chunks again. If PATH has a lock file, compact waits
+until no other process reads or edits PATH.
 
 Examples:
   blosc2 compact a.b2nd

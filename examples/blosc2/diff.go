@@ -21,7 +21,7 @@ var errDiffer = errors.New("they differ")
 // diffCmd compares two arrays or super-chunks.
 type diffCmd struct {
 	progressOption
-	Tolerance float64 `placeholder:"X" help:"numbers differ if their distance is more than X + R * |number of B|"`
+	Tolerance float64 `placeholder:"X" help:"numbers a of A and b of B differ if |a - b| > X + R * |b|; X and R are 0 by default"`
 	Relative  float64 `placeholder:"R" help:"see -tolerance"`
 	Count     int     `name:"n" placeholder:"10" default:"10" help:"number of differences to print"`
 	Quiet     bool    `help:"print nothing"`

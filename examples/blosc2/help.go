@@ -9,11 +9,11 @@ import (
 
 // pathsText describes paths. It is a part of the overview and of the man page.
 const pathsText = `
-PATH is a contiguous file or a sparse directory. info, dump, diff, verify and view also accept a file with a single
-chunk. Verbs that only read PATH also accept a URL that starts with http:// or https://, and "-" for standard input. A
-URL is that of a contiguous file, of a store in one file or, with a slash at its end, of a sparse directory. STORE/KEY
-is a leaf of a store, such as tree.b2z/img/level0. Leaves in files of their own (tree.b2d) can be edited, all others only
-read.
+PATH is a contiguous file, or a sparse directory with a file for each chunk. info, dump, diff, verify and view also
+accept a file with a single chunk. Verbs that only read PATH also accept a URL that starts with http:// or https://, and
+"-" for standard input. A URL is that of a contiguous file, of a store in one file or, with a slash at its end, of a
+sparse directory. STORE/KEY is a leaf of a store, such as tree.b2z/img/level0. Leaves in files of their own (tree.b2d)
+can be edited, all others only read.
 Options may come before or after other arguments, with one or two dashes. Data is written to standard output. If IN is
 missing, blosc2 reads standard input unless that is a terminal; "-" always reads it.
 `

@@ -29,7 +29,7 @@ type params struct {
 	Level       level       `placeholder:"5" help:"0 (no compression) to 9 (smallest)"`
 	Filters     filters     `placeholder:"shuffle" help:"none shuffle bitshuffle delta trunc_prec bytedelta int_trunc ndcell ndmean: up to six, separated by commas, in the order in which they are applied, with a parameter as in trunc_prec:12; '' for none. trunc_prec and ndmean are lossy and for <f4 and <f8, int_trunc is lossy and for little-endian integers"`
 	FiltersMeta filterMetas `name:"filters-meta" placeholder:"0" help:"the parameters of the filters, separated by commas"`
-	Split       *splitName  `placeholder:"auto" help:"compress each byte plane of a block as its own stream: auto always never forward"`
+	Split       *splitName  `placeholder:"auto" help:"compress each byte plane of a block as its own stream: auto always never forward; forward chooses like auto"`
 	Dict        *bool       `help:"train a dictionary for each chunk"`
 	Sparse      bool        `help:"create a directory with a file for each chunk"`
 	Checksums   bool        `help:"store CRC-32C checksums of chunks, index and metalayers, which blosc2 verify compares"`

@@ -28,8 +28,8 @@ with its location, and the exit status is then 1. For an intact PATH, nothing is
 has no checksums, a note on standard error says so: damage to data that still decodes is then not detected. If PATH
 holds only the metadata of data elsewhere, such as a lazy expression of python-blosc2, or lacks chunks that a cache of
 python-blosc2 has not fetched, a note says so.
-Of an array that several processes fill and that is not finished, the chunks that are written are decoded. The error
-has their number, and the exit status is 1.
+If several processes fill an array and it is not finished, the chunks that are written are decoded. The error has their
+number, and the exit status is 1.
 Notes also name temporary files that killed processes have left beside PATH or in it.
 `
 }
