@@ -87,8 +87,8 @@ type state struct {
 // the operating system.
 //
 // An open file keeps a file descriptor and the index. Buffers of a few blocks for each goroutine that reads are
-// released by the garbage collector. Each Array has a cache of its own: with many open arrays, divide the memory among
-// them.
+// released by the garbage collector. Each Array has its own cache of OpenOptions.Cache bytes: with many open arrays,
+// divide the memory among them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
 	a, err := fromFrame(ctx, f, err, o)

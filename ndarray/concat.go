@@ -22,9 +22,9 @@ import (
 // other axes must have the same lengths. The items must have the same dtype, except for the byte order. The new array
 // has the byte order of the first array. Concat takes the partition and compression that o leaves out from the first
 // array, as CreateOptions describes, but no metalayers or attributes. It reads one state of each array. If several
-// arrays have Locking, each read of one takes its newest state, because two calls that hold the lock of one array and
-// wait for that of another could wait forever. The error then wraps ErrChanged if an edit changes the shape of an array
-// in between.
+// arrays have Locking, each read takes the newest state of its array: calls that hold one lock and wait for another
+// could wait for each other forever. The error then wraps ErrChanged if an edit changes the shape of an array in
+// between.
 //
 // If partition and compression parameters are the same, chunks that start at a chunk boundary of the new array are
 // copied as stored. These are the chunks of all arrays up to the first whose length along the axis is not a multiple of

@@ -42,8 +42,8 @@ func createSpecial(ctx context.Context, name string, shape []int64, dtype string
 
 // Full creates an array in which all items are value, of the dtype o.DType, or if that is empty DTypeOf[T]. Each chunk
 // takes 32 bytes plus the size of the item; zeros and NaNs take no chunks. value may be a number of any type if the
-// dtype has this number exactly. So convert 0.1 for the dtype "<f4" first, as in float32(0.1). The error wraps ErrType,
-// or ErrValue if the dtype cannot hold value, or is an error of Zeros.
+// dtype can represent it exactly. So convert 0.1 for the dtype "<f4" first, as in float32(0.1). The error wraps
+// ErrType, or ErrValue if the dtype cannot hold value, or is an error of Zeros.
 //
 //	numpy.ones(shape, 'f4')         Full[float32](ctx, name, shape, 1, nil)
 //	numpy.full(shape, numpy.nan)    Full(ctx, name, shape, math.NaN(), nil)

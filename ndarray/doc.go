@@ -85,7 +85,7 @@
 //	time.Duration                 m8 with a unit up to weeks; the constant NaT is NaT
 //	[3]T                          a sub-array of length 3
 //	[3]byte                       also V3 and S3, as they are stored
-//	struct                        a structure
+//	struct                        a structured dtype
 //
 // An exported field of a struct holds the field of the item whose name or title is in its tag `b2:"name"`. Without a
 // tag it holds the field of its own name, in upper or lower case. The tag "-" omits a field. The fields of embedded
@@ -97,9 +97,14 @@
 // its own values: float64 reads f4, f2, i4 and bools, int64 reads u4, int16 writes f4 and i8. This holds in either byte
 // order, and for fields of structs. Conversions with loss are rejected with ErrType. AsType makes them explicit.
 //
-// If the dtype of an array is not known, choose the type by DType().Kind: for 'b', 'i', 'u', and 'f' up to 8 bytes read
-// float64 from the view AsType of "<f8", in which integers above 2^53 lose digits; for 'S' and 'U' read string, for 'M'
-// with a Unit time.Time, and use ReadBytes for all others, such as long double. JSON has no NaN: replace it first.
+// If the dtype of an array is known only at run time, choose the type by DType().Kind:
+//
+//	'b', 'i', 'u', 'f' up to 8 bytes    float64, from AsType(a, "<f8"); integers above 2^53 lose digits
+//	'S', 'U'                            string
+//	'M' with a Unit                     time.Time
+//	others, such as long double         use ReadBytes
+//
+// JSON cannot represent NaN: replace NaNs before encoding the values as JSON.
 //
 // A time or duration between two units is rounded down, as in NumPy. If an item or value does not fit, the call returns
 // ErrValue: for a time or duration out of range, a string that is too long, which NumPy would truncate, or characters
@@ -167,8 +172,8 @@
 // Any number of goroutines may use an Array. Each read sees one committed state, regardless of concurrent edits, and
 // takes no lock against them, except the file lock of Locking: with it, a read waits while another handle has an open
 // Batch. Without Locking, only one Array may edit a file at a time: two damage it, and a process that has it open for
-// reading may see edits in part. Two calls may see two states: if the array is edited in between, the shape that the
-// first one returns may not be that of the second. Tiles reads one state for the whole loop.
+// reading may see edits in part. Two calls may see different states: if the array is edited in between, the second call
+// may not find the shape that the first one returned. Tiles reads one state for the whole loop.
 //
 // Edits wait for each other. Every edit of items or of the shape is one commit, which becomes visible completely or not
 // at all, and is durable if NoSync is unset. After an error the array is unchanged. A Batch makes several edits one

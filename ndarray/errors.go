@@ -34,16 +34,16 @@ var (
 	ErrParam = errs.ErrParam
 	// ErrUnfinished reports an array that several writers fill and that is not finished. See Regions.
 	ErrUnfinished = errs.ErrUnfinished
-	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others, and an axis that a
-	// view or a joined array cannot have.
+	// ErrShape reports a shape, chunk shape, block shape or buffer that does not match the others, and an invalid axis
+	// of a view, of Concat or of Stack.
 	ErrShape = errs.ErrShape
 	// ErrBounds reports a selection that is outside the array or does not fit it (two ellipses, index arrays for a
-	// view), text that is not a selection, and an axis that the array of an edit or a reduction does not have.
+	// view), text that is not a selection, and an invalid axis of ByRows, an edit or a reduction.
 	ErrBounds = errs.ErrBounds
 	// ErrType reports a Go type or dtype that does not match the dtype of the items.
 	ErrType = errs.ErrType
-	// ErrValue reports an item that the requested type cannot hold: a number that it does not have exactly, a time out
-	// of range, or text that is too long or invalid.
+	// ErrValue reports an item that the requested type cannot hold: a number that it cannot represent exactly, a time
+	// out of range, or text that is too long or invalid.
 	ErrValue = errs.ErrValue
 )
 

@@ -43,8 +43,8 @@ func snapshotOf(ctx context.Context, r Reader) (*snapshot, error) {
 }
 
 // Hold returns arrays and views that show those of rs in one state until release is called: the newest state of each
-// array. For several arrays with Locking it returns views instead, whose reads take the newest state each time: to hold
-// the lock of one array while waiting for that of another can wait forever. The shape of what Hold returns does not
+// array. For several arrays with Locking it returns views instead, whose reads take the newest state each time: calls
+// that hold one lock and wait for another could wait for each other forever. The shape of what Hold returns does not
 // change, and is known without waiting for a lock.
 //
 // It is for packages that read an array several times, such as package lazy. Its last parameter has an internal type:

@@ -254,10 +254,11 @@ func checkItems(r Reader, what string, items int64, size int) (int, error) {
 }
 
 // ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It writes the commit that
-// was the newest when it began. It reads pieces of 16 MiB or of a row of blocks, and reads the next piece while it
-// writes one. A selection with index arrays is read in one piece. Even a small file may have any number of items: look
-// at SelectionShape first if the file is not yours. The error is an error of ReadBytes or of w, or io.ErrShortWrite if
-// w writes less without an error. It wraps ErrShape for a selection with more than 16 axes.
+// was the newest when it began. It reads pieces of about 16 MiB, or of one row of blocks if that is larger but has at
+// most 256 MiB, and reads the next piece while it writes one. A selection with index arrays is read in one piece. Even
+// a small file may have any number of items: check SelectionShape first if the file is from an unknown source. The
+// error is an error of ReadBytes or of w, or io.ErrShortWrite if w writes less without an error. It wraps ErrShape for
+// a selection with more than 16 axes.
 //
 // With Locking, ToWriter holds the lock until it ends, and an edit of another process waits, even for a slow w.
 func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {

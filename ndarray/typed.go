@@ -42,7 +42,7 @@ var goTypes = convert.Types{Float16: reflect.TypeFor[Float16]()}
 //	string                                    <U0: Create makes it as long as the longest
 //	time.Time, time.Duration                  <M8[ns], <m8[ns]
 //	[2][3]T                                   a sub-array of shape (2, 3)
-//	struct                                    a structure of the exported fields, packed
+//	struct                                    a structured dtype of the exported fields, packed
 //
 // The tag `b2:"name,dtype"` of a struct field sets its name in the dtype and its own dtype, for example `b2:"city,S20"`
 // or `b2:",M8[s]"`. Both parts are optional. DTypeOf returns the zero DType for a type without a dtype.
@@ -57,8 +57,8 @@ func DTypeOf[T any]() DType {
 // Read returns the items of a selection in C order. Without indexes it reads everything. T can be any type that matches
 // the dtype of the items, see Items in the package comment.
 //
-// T can also be a number type that has every value of the dtype: float64 for items of dtype <f4, >f2 or <i4, but not
-// for <i8. int and uint count as 64 bits. Read converts the items of each block on their way to the result, in
+// T can also be a number type that can represent every value of the dtype: float64 for items of dtype <f4, >f2 or <i4,
+// but not for <i8. int and uint count as 64 bits. Read converts the items of each block on their way to the result, in
 // parallel. Use AsType for conversions with loss.
 //
 // The error wraps ErrType, ErrTooLarge, or ErrValue if a T cannot hold an item, or is an error of ReadBytes.
@@ -151,9 +151,9 @@ func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 }
 
 // Write writes data to a selection, in one commit or in a batch. data holds as many values as the selection has items,
-// in C order, of a type that matches the dtype. T can also be a number type if the dtype has every value of T. To
-// convert values with loss, write them to an array in memory and Copy its AsType view. Write does not retain data. The
-// error wraps ErrType, or ErrValue if an item cannot hold a value, or is an error of WriteBytes.
+// in C order, of a type that matches the dtype. T can also be a number type if the dtype can represent every value of
+// T. To convert values with loss, write them to an array in memory and Copy its AsType view. Write does not retain
+// data. The error wraps ErrType, or ErrValue if an item cannot hold a value, or is an error of WriteBytes.
 func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeItems(ctx, w.DType(), concurrencyOf(w), data)
@@ -163,9 +163,9 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	return inItems(w.WriteBytes(ctx, b, sel...))
 }
 
-// Fill writes one value to all items of a selection, in one commit or in a batch. A number can have any type: Fill
-// returns ErrValue if the dtype does not have exactly this number. So convert -999.9 for the dtype "<f4" first, as in
-// float32(-999.9). See Write.
+// Fill writes one value to all items of a selection, in one commit or in a batch. value may be a number of any type,
+// but Fill returns ErrValue if the dtype cannot represent it exactly. So convert -999.9 for the dtype "<f4" first, as
+// in float32(-999.9). See Write.
 func Fill[T any](ctx context.Context, w Writer, value T, sel ...Index) error {
 	ctx = task.Context(ctx)
 	b, err := encodeValue(ctx, w.DType(), value)

@@ -406,9 +406,9 @@ func findField(fields []meta.Field, path string) (f *meta.Field, rest string, ok
 // "<M8[s]", by the calendar, and timedeltas by their length, rounded down. Between timedeltas of years or months and
 // those of other units there is no conversion (NumPy takes an average length). A number of units that does not fit in
 // 64 bits becomes NaT (NumPy wraps it). If one unit is more than 2^64 times another, as a day in femtoseconds, it
-// returns ErrType. AsType changes the byte order of any dtype, unless fields share bytes that would be wrong for one of
-// them. For other conversions it returns ErrType. Writes to the view return ErrReadOnly, because a conversion has no
-// exact inverse.
+// returns ErrType. AsType changes the byte order of any dtype, unless fields overlap so that swapping the bytes of one
+// would corrupt another. For other conversions it returns ErrType. Writes to the view return ErrReadOnly, because a
+// conversion has no exact inverse.
 func AsType(r Reader, dtype string) (*View, error) {
 	to, err := meta.ParseDType(dtype)
 	if err != nil {

@@ -24,8 +24,8 @@ type Header struct {
 }
 
 // Append appends the header that numpy.save writes to dst. Sub-arrays become axes of the shape, as in NumPy. It returns
-// ErrType of package ndarray for items that .npy files cannot hold: Python objects, structures with fields that overlap
-// or are out of order, and sub-arrays in Fortran order.
+// ErrType of package ndarray for items that .npy files cannot hold: Python objects, structured dtypes with fields that
+// overlap or are out of order, and sub-arrays in Fortran order.
 func (h Header) Append(dst []byte) ([]byte, error) {
 	b, err := h.append(dst)
 	if err != nil {
