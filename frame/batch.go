@@ -260,10 +260,11 @@ func (b *Batch) release(i int) error {
 	return err
 }
 
-// AppendRaw adds the encoded chunk c at the end. The bytes are stored unchanged, except for special values:
-// the index alone holds them, or a chunk that repeats items of the frame, or if they do not fit, an ordinary chunk. If
-// c decodes to more bytes than the frame's chunk size, or the last chunk is shorter than that size, the frame becomes
-// one with chunks of variable size. Errors are ErrCorrupt, ErrParam, ErrTooLarge or those of writing.
+// AppendRaw adds the encoded chunk c at the end. The bytes are stored unchanged, except for special chunks. These
+// become entries of the index if the index can represent them. Otherwise they are stored as a repeated item of the
+// frame or, if that is not possible, as an ordinary chunk. If c decodes to more bytes than the frame's chunk size, or
+// the last chunk is shorter than that size, the frame becomes one with chunks of variable size. Errors are ErrCorrupt,
+// ErrParam, ErrTooLarge or those of writing.
 func (b *Batch) AppendRaw(ctx context.Context, c []byte) error {
 	return b.do(ctx, func(context.Context) error { return b.insertChunk(b.next.index.n, c, nil) })
 }

@@ -25,10 +25,11 @@ import (
 // an existing file or frame directory, or the content of the Storage. The new file or directory gets the permissions of
 // the old one, and its owner and group as after [Frame.Compact]. A file in place of a directory gets the permissions of
 // the index file, but none for users who could not enter the directory. Create returns fs.ErrExist for an existing name
-// without o.Overwrite, and for a directory with other files than those of a frame. Of several calls at the same time
-// one succeeds, if the file system has hard links. ctx bounds waiting for a lock file; the frame does not retain it.
-// Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge for metalayers, ErrChanged if another process has
-// overwritten the new directory at once, and those of ctx, of the Storage and of the operating system.
+// without o.Overwrite, and for a directory with other files than those of a frame. Of several calls for the same name
+// at the same time one succeeds; without hard links in the file system, a later call may replace the file. ctx bounds
+// waiting for a lock file; the frame does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge
+// for metalayers, ErrChanged if another process has overwritten the new directory at once, and those of ctx, of the
+// Storage and of the operating system.
 //
 // The name may begin with "file://". That of a file must not end in a separator, and its last element must not be "."
 // or "..": the error is then ErrParam. A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with

@@ -83,7 +83,7 @@
 // Bytes that only old states use, including the previous index and trailer, stay dead until a later commit reuses them.
 // While commits append a chunk each, a file grows to about 1.5 times the size of its live bytes until the index is as
 // long as a chunk. After that the factor decreases. While reads of old states through the same Frame overlap without a
-// pause, each commit adds another index and trailer; the next commit without such reads returns them. Before its first
+// pause, each commit adds another index and trailer. The next commit without such reads releases them. Before its first
 // edit, a Frame searches for dead bytes that other writers left. Compact returns dead bytes to the operating system.
 // C-Blosc2 reads and edits frames with dead bytes.
 //
@@ -108,12 +108,12 @@
 // With OpenOptions.Verify, reads return ErrChecksum if bytes do not match. Opening compares the index and the
 // metalayers, VLMeta compares its value, and reads compare each chunk that they use. A read of at least half of a chunk
 // compares it every time. A smaller read compares the whole chunk once, on first use after opening or after a commit.
-// ChunkInfo reads headers, which are not compared. Without OpenOptions.Verify, only Verify, copies, and edits that keep
-// a part of a chunk compare: no damaged byte gets a new checksum, except that SetChecksums(ctx, true) accepts the
-// metalayers as they are. If damage hides the metalayer with the checksums, for example by a changed bit in its name, a
-// frame looks as if it had none. Verify and OpenOptions.Verify then look for the record under other names, and for
-// trailer bytes that belong to no metalayer. With OpenOptions.RequireChecksums, a frame without checksums cannot be
-// opened.
+// ChunkInfo reads headers, which are not compared. Without OpenOptions.Verify, only Frame.Verify, copies, and edits
+// that keep a part of a chunk compare. So no damaged byte gets a new checksum, except that SetChecksums(ctx, true)
+// accepts the metalayers as they are. If damage hides the metalayer with the checksums, for example by a changed bit in
+// its name, a frame looks as if it had none. Verify and OpenOptions.Verify then look for the record under other names,
+// and for trailer bytes that belong to no metalayer. With OpenOptions.RequireChecksums, a frame without checksums
+// cannot be opened.
 //
 // A library that does not know the checksums leaves them unchanged when it edits the frame. They are stale then. If the
 // list of chunks has changed, the checksum of the index does not match, and the checksums of the chunks have no

@@ -22,7 +22,7 @@ var (
 	ErrChecksum = errs.ErrChecksum
 	// ErrTooLarge: something is larger than the format or the options allow, or there are too many metalayers.
 	ErrTooLarge = errs.ErrTooLarge
-	// ErrParam: the caller asked for something that the format cannot express.
+	// ErrParam: an option or argument is invalid, does not apply to the call, or cannot be stored in the format.
 	ErrParam = errs.ErrParam
 	// ErrReadOnly: the frame was opened for reading.
 	ErrReadOnly = errs.ErrReadOnly

@@ -21,7 +21,7 @@ import (
 
 // Finish makes the frame readable. It checks the header and the length of each chunk file, and writes the index. It
 // reads all chunks only if the frame has checksums. Finish then removes the temporary files of writers that were
-// killed. If a chunk is written twice, a writer that is late changes nothing any more.
+// killed. After that, a late second write of a chunk changes nothing.
 //
 // If chunks are missing, Finish returns ErrUnfinished with their number, and ErrCorrupt for a chunk whose file is
 // damaged; write them, and call Finish again. After a crash, call it again. It returns nil if the frame is finished.

@@ -140,8 +140,9 @@ type OpenOptions struct {
 	// MaxMeta limits the stored bytes of the metalayers in the header, and of those in the trailer. If a frame has
 	// more, opening it returns ErrTooLarge. 0 = the size of the frame.
 	MaxMeta int64
-	// MaxChunks limits the number of chunks. If a frame has more, opening it returns ErrTooLarge. 0 = as many as an
-	// index of 4096 times its stored size holds.
+	// MaxChunks limits the number of chunks. If a frame has more, opening it returns ErrTooLarge. 0 = as many as fit in
+	// an index, of 8 bytes for each chunk, whose decoded size is at most 1 MiB or 4096 times its stored size; no limit
+	// if all chunks are one special value.
 	MaxChunks int
 
 	// Objects is for OpenRegions: the objects of the frame, if the name is empty.

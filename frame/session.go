@@ -194,8 +194,8 @@ func (f *Frame) endBatch() {
 //
 // Refresh waits for an open batch of this Frame. Without Locking, a Refresh during another process's edit in place may
 // fail, for example with ErrCorrupt. The Frame then keeps its state, and a later Refresh succeeds. Errors are those of
-// Open, and ErrChanged if another frame has replaced this one: one of the other kind or of another type, or with
-// Locking another directory.
+// Open, and ErrChanged if a frame that cannot be followed has replaced this one: a sparse frame in place of a
+// contiguous one or the reverse, a frame with another item size or block shape, or with Locking another directory.
 func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 	ctx = task.Context(ctx)
 	defer f.cache.Clear() // the index may not show a change in place

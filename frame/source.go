@@ -39,12 +39,12 @@ import (
 //	Gap() int64
 //
 // then ReadRanges reads over gaps of up to that many bytes between ranges of a call. Chunks of about that size are read
-// as a whole. Without the method, or unless it returns 0, up to 1 MiB more is read if that saves a round trip, and
-// less if it also has the method
+// as a whole. Unless the method exists and returns 0, a read requests up to 1 MiB more than it needs if that saves a
+// round trip. That limit is lower if the Source also has the method
 //
 //	RoundTripBytes() int64
 //
-// which returns how many bytes arrive in the time of a round trip.
+// which returns the number of bytes that arrive in the time of a round trip: it is the limit if it is less than 1 MiB.
 //
 // If a Source has the method
 //
