@@ -148,7 +148,8 @@ func (d *Dir) Version() string { return d.index.Version() }
 // String returns the URL of the directory without the password and the query.
 func (d *Dir) String() string { return strings.TrimSuffix(d.index.String(), indexName) }
 
-// Gap returns the largest gap in bytes between two ranges that ReadRanges reads with them: see [Object.Gap].
+// Gap returns the size in bytes of the largest gap between two ranges that ReadRanges reads with one request: see
+// [Object.Gap].
 func (d *Dir) Gap() int64 { return d.index.Gap() }
 
 // RoundTripBytes returns how many bytes arrive in the time of a round trip: see [Object.RoundTripBytes].

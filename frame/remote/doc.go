@@ -56,7 +56,7 @@
 //
 // Many servers of files look at the version only before they send an answer. If a file is edited in place at the same
 // time, the answer can have bytes of two versions, which is not noticed. A file that is replaced by renaming is safe,
-// and so is the command blosc2 serve.
+// and so is a file that the command blosc2 serve sends.
 //
 // Answers that do not hold exactly the bytes asked for are errors, and so are encoded contents. If a server ignores
 // ranges, Open reads the whole object up to Options.MaxWhole bytes, and returns errors.ErrUnsupported beyond that.

@@ -237,8 +237,8 @@ func (obj *Object) Close() error {
 	return err
 }
 
-// Gap returns the largest gap in bytes between two ranges that ReadRanges reads with them. It changes while the Object
-// learns what requests cost: see Options.Gap.
+// Gap returns the size in bytes of the largest gap between two ranges that ReadRanges reads with one request. It
+// changes while the Object learns what requests cost: see Options.Gap.
 func (obj *Object) Gap() int64 {
 	m := obj.cost()
 	return m.GapLen()
