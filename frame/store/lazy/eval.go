@@ -18,8 +18,8 @@ import (
 // array for each name in the expression; their shapes are broadcast as in NumPy. If o.DType is set, the items are
 // converted to it as by astype. Other options that o does not set have the defaults of ndarray.Create. Eval reads and
 // computes block by block, in parallel. It first computes the array inside a reduction, in memory. Eval reads each
-// operand in the state that is the newest when it begins, regardless of later edits. Several operands with Locking are
-// read in their newest state each time.
+// operand in the state that is the newest when it begins, regardless of later edits. If several operands have Locking,
+// each read takes the newest state of its operand instead.
 //
 // From a frame.Source that reads many ranges at once, Eval reads operands ahead, a chunk of the result at a time. It
 // then holds the items of a few chunks in memory, with 8 bytes for each, and stored bytes: up to 64 MiB, or 16 MiB for

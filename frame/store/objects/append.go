@@ -15,8 +15,8 @@ import (
 )
 
 // Append adds items at the end, encoded as meta.Marshal does. All of them are stored or none, even after a crash. Each
-// item of an object array becomes a chunk. For a batch array, the items of a call are one batch. For a list array they
-// are batches of the number of lists that the array asks for, or one batch.
+// item of an object array becomes a chunk. For a batch array, the items of a call are one batch. For a list array, they
+// are stored in batches of up to BatchRows lists (see CreateOptions), or in one batch if the array has no BatchRows.
 //
 // The frame must be open for editing, as frame.Edit returns it. Reads may run at the same time, and another Append
 // waits. Append does not update the schema of a table, so do not append to a single column of a table.

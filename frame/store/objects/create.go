@@ -60,8 +60,8 @@ func Create(ctx context.Context, name string, kind Kind, o *CreateOptions) (*Arr
 	return a, nil
 }
 
-// Frame returns the frame of the array. Closing one closes the other. Use Array.Refresh instead of that of the frame,
-// which leaves the array with its old batches.
+// Frame returns the frame of the array. Closing one closes the other. Use Array.Refresh instead of Frame.Refresh, which
+// leaves the array with its old batches.
 func (o *Array) Frame() *frame.Frame { return o.f }
 
 // frame returns the options for the frame of an array, with its metalayers.

@@ -367,7 +367,7 @@ func (o *Array) Block(ctx context.Context, dst []byte, batch, block int) ([]byte
 	return o.f.ReadBlock(ctx, dst, batch, block)
 }
 
-// ItemsPerBlock returns the number of items of each block of a batch but its last one. It is 0 if the items are not
+// ItemsPerBlock returns the number of items of each block of a batch except the last. It is 0 if the items are not
 // grouped, or if the frame does not store it.
 func (o *Array) ItemsPerBlock() int64 {
 	if !o.batched {

@@ -26,14 +26,14 @@
 //
 //	_meta                 variable-length metalayers kind ("ctable") and schema (JSON)
 //	_valid_rows           booleans: false for a deleted row
-//	_cols/NAME            an array with one item for each row; for values of any size an object array; for a column
-//	                      of kind dictionary codes; for one of kind utf8 the offset where each text ends
+//	_cols/NAME            an array with one item for each row; for values of any size, an object array; for kind
+//	                      dictionary, the codes; for kind utf8, the offset where each text ends
 //	_cols/NAME_dict       the categories of a dictionary column
 //	_cols/NAME.utf8       the bytes of a utf8 column
 //	_cols/NAME.notnull    booleans: false for a null. Absent if no value is null
 //	_vlmeta               the attributes of the table
 //	_indexes/NAME/...     a summary of the column: the smallest and the largest value of each segment of rows. _meta
-//	                      holds its place, and whether it is stale
+//	                      holds its path, and whether it is stale
 //
 // The schema lists the stored columns as "columns". Two keys describe those that are generated from others by an
 // expression of their sources:

@@ -74,9 +74,9 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 }
 
 // All ranges over the values of all rows of a column, as Read returns them, in order. It reads each block once. It
-// holds up to 65,536 rows at a time, or about 8 MiB, and the same of decoded blocks, or one block. Of a utf8 column
-// it holds at most about 8 MiB of text, if it is of several rows, and of a kind with values of any size one row. The
-// first error ends the loop.
+// holds up to 65,536 rows at a time, or fewer if they have more than about 8 MiB, and about as many bytes of decoded
+// blocks, or one block if that is larger. Of a utf8 column it holds at most about 8 MiB of text, or one row if that is
+// larger. Of a column with values of any size it holds one row. The first error ends the loop.
 func All[T any](ctx context.Context, c *Column) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		if c.items != nil {

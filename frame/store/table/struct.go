@@ -16,11 +16,11 @@ const structWindow = 4096
 // tag `b2:"name"`, or without a tag the column of its own name. Unlike fields of ndarray, the case of the name counts.
 // The tag "-" omits a field. T may have some of the columns.
 //
-// The type of a field is the one that Read has for the kind of the column and its size, any, or for values of any
-// size a type that they fit by the rules of meta.Unmarshal. A pointer to such a type is nil for a null; other fields
-// are then zero. Rows holds up to 4096 rows at a time, and fewer if the values of a column would take more memory
-// than its stored bytes or MaxBytes allow. It also holds decoded blocks, so that each is read once: up to 8 MiB of
-// an array and for all columns about 64 MiB, or one block of each. The error wraps ErrType for another type,
+// A field has the type that Read lists for the kind and the size of the column, or type any. For values of any size, it
+// may have any type that they fit by the rules of meta.Unmarshal. A pointer to such a type is nil for a null; other
+// fields are then zero. Rows holds up to 4096 rows at a time, and fewer if the values of a column would take more
+// memory than its stored bytes or MaxBytes allow. It also holds decoded blocks, so that each is read once: up to 8 MiB
+// of an array and for all columns about 64 MiB, or one block of each. The error wraps ErrType for another type,
 // fs.ErrNotExist for a column that does not exist, and ErrTooLarge for a single value that is too large.
 func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
