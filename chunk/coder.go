@@ -25,8 +25,7 @@ type Coder struct {
 	//
 	// A call holds up to four blocks for each of its goroutines: one without filters, three with several filters, and
 	// one more with Delta. If the blocks are larger than 8 MiB, decoding uses no more goroutines than four blocks for
-	// each allow within the limit, but at least one. DecodeAt may hold the stored bytes of
-	// blocks besides.
+	// each allow within the limit, but at least one. DecodeAt may also hold the stored bytes of blocks.
 	MaxBytes int64
 
 	once sync.Once

@@ -23,17 +23,19 @@ import (
 // blocks, run only while all trials take less than 5% of the time for writing, by that table.
 type Goal = tune.Goal
 
-// The goals. Transfer is the time for moving the stored bytes.
+// The goals. The time for transfer is the time for moving the stored bytes.
 const (
-	// Balanced has the least sum of three times: transfer at 50 MB/s, decoding, and 1% of encoding. It is for data that
-	// is read 100 times, from a hard disk or over a network. If decoding takes more than 1.15 times as long as with the
-	// default parameters, ten times the excess is added, so that data is seldom slower to read. Balanced tries LZ4 at
-	// level 9, and Zstd at levels 1, 5 and 6. Automatic blocks of items of one byte have 128 KiB.
+	// Balanced chooses the candidate with the least sum of the time for transfer at 50 MB/s, the time for decoding, and
+	// 1% of the time for encoding. It is for data that is read 100 times, from a hard disk or over a network. If
+	// decoding takes more than 1.15 times as long as with the default parameters, ten times the excess is added, so
+	// that data is seldom slower to read. Balanced tries LZ4 at level 9, and Zstd at levels 1, 5 and 6. Automatic
+	// blocks of items of one byte have 128 KiB.
 	Balanced = tune.Balanced
-	// Smallest has the fewest stored bytes. Writing is slow. It tries Zstd at level 9.
+	// Smallest chooses the candidate with the fewest stored bytes. Writing is slow. It compares filters with Zstd at
+	// level 3, and chooses Zstd at level 9.
 	Smallest = tune.Smallest
-	// Fastest has the least sum of transfer at 3 GB/s and decoding: it is for data that is read from a fast local disk.
-	// It tries LZ4 at levels 5 and 9, and no compression.
+	// Fastest chooses the candidate with the least sum of the times for transfer at 3 GB/s and for decoding: it is for
+	// data that is read from a fast local disk. It tries LZ4 at levels 5 and 9, and no compression.
 	Fastest = tune.Fastest
 )
 
