@@ -72,7 +72,7 @@ var (
 
 // Params describes the streams of a chunk to its codec.
 type Params struct {
-	Level      int     // 1 to 9, encoders only; 0 is ErrUnsupported, not 5 as elsewhere
+	Level      int     // 1 to 9, encoders only; 0 returns errors.ErrUnsupported, and does not select 5 as elsewhere
 	Meta       uint8   // parameter of the codec (compcode_meta)
 	TypeSize   int     // item size in bytes; in a frame, the item size of the frame
 	BlockShape []int32 // shape of a block in items, outermost first; nil if the chunk is not part of an array

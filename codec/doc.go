@@ -39,8 +39,9 @@
 //
 // Levels are 1 to 9, from fast to small.
 //
-//	blosclz   The streams of C-Blosc2, byte for byte. The encoder gives up if a probe of the input promises less than
-//	          a ratio that depends on the level, if src has fewer than 16 bytes, or if dst has fewer than 66.
+//	blosclz   The streams of C-Blosc2, byte for byte. Encode also returns ErrIncompressible if a probe of the
+//	          input estimates less than a ratio that depends on the level, if src has fewer than 16 bytes, or if dst
+//	          has fewer than 66.
 //	lz4       The streams of LZ4_compress_fast (lz4 1.10) with acceleration 10-level, as in C-Blosc2.
 //	lz4hc     The streams of LZ4_compress_HC (lz4 1.10) with the level, as in C-Blosc2.
 //	zlib      The streams of compress2 (zlib 1.2.12 to 1.3) with the level, as in C-Blosc2. Builds of C-Blosc2 with
@@ -53,10 +54,10 @@
 //
 //	ndlz      The streams of C-Blosc2, for items of one byte in two dimensions. The parameter is the edge of its
 //	          cells, 4 or 8. Blocks of other dimensions are stored.
-//	zfp       The streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It is lossy. zfp_acc
-//	          bounds the absolute error by 10 to the power of the parameter, an int8. zfp_prec keeps the parameter's
-//	          number of bits of each item, 1 to 64. zfp_rate makes streams of the parameter's percentage of a block.
-//	          It does not preserve infinities and NaNs.
+//	zfp       The streams of libzfp, for floats in one to four dimensions, padded to 8 bytes. It is lossy, and
+//	          does not preserve infinities and NaNs. zfp_acc bounds the absolute error by 10 to the power of the
+//	          parameter, an int8. zfp_prec keeps as many bits of each item as the parameter states, 1 to 64. zfp_rate
+//	          makes streams whose size is the parameter's percentage of a block.
 //
 // The decoders for Zstd and zlib streams rely on the output having a known size: the output is also their window.
 //
