@@ -19,10 +19,10 @@
 // trips for objects of more than 64 KiB. The libraries of the stores repeat requests that fail; an answer that breaks
 // off is continued.
 //
-// An Object reads one version: that with the ETag of S3 and Azure or the generation of Google Cloud Storage, or else
-// with the time of the last change. Requests after the first ask for that version, and the version of each answer is
-// compared before its bytes are used. A time is that of the store, which may have whole seconds: two changes at the
-// same time look like one if the size is the same.
+// An Object reads one version, which it recognizes by the ETag (S3, Azure), the generation (Google Cloud Storage) or
+// else the time of the last change. Requests after the first ask for that version, and the version of each answer is
+// compared before its bytes are used. A store may round the time to seconds: two changes with the same time look like
+// one if the size is the same.
 //
 // If the object was replaced or deleted, the next read that needs a request returns frame.ErrChanged, and so do all
 // reads after it. Until then, reads of bytes that the Object keeps return those of the opened version: the first and

@@ -22,7 +22,8 @@ import (
 //	r, err := ndarray.CreateRegions(ctx, "", shape, "<f4", &ndarray.CreateOptions{Objects: b.Objects("dir/a.b2nd")})
 //
 // Each writer compresses and writes chunks, one object for each. When all chunks are written, Finish writes the index,
-// and then [Bucket.OpenDir] reads the frame. See [frame.Regions]. The Bucket must be open as long as it is used.
+// and then [Bucket.OpenDir] reads the frame. See [frame.Regions]. The Bucket must be open as long as the result is
+// used.
 func (b *Bucket) Objects(prefix string) frame.Objects {
 	return &objects{b, strings.TrimSuffix(prefix, "/") + "/"}
 }

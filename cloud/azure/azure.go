@@ -13,7 +13,7 @@
 // KiB: Azure has no ranges at the end of a blob.
 //
 // The Azure SDK keeps 10 connections. More requests in flight open new ones each time. So Open and OpenDir have 10
-// requests in flight, unless Options.Requests is set. Set it to 10 for the Open of a Bucket.
+// requests in flight, unless Options.Requests is set. For Bucket.Open and Bucket.OpenDir, set it to 10.
 package azure
 
 import (
