@@ -37,7 +37,8 @@ type Options struct {
 // nullable. See the package comment for the types.
 //
 // The error wraps fs.ErrNotExist for a column that does not exist, ndarray.ErrParam for invalid options, and
-// errors.ErrUnsupported for a column without an Arrow type, or that Options.Structs gives the name of a structure.
+// errors.ErrUnsupported for a column without an Arrow type, or with Options.Structs for a column that has the name of a
+// structure.
 func Schema(ctx context.Context, t *table.Table, o *Options) (*arrow.Schema, error) {
 	r, err := newReader(ctx, t, o)
 	if err != nil {
