@@ -29,8 +29,8 @@
 //
 // # Memory
 //
-// A bundle holds one tile for each transform of a fused stage. Rechunk holds one result besides, and Reduce several.
-// A worker may process several bundles at a time; Prism has up to 8. A tile has the size of a chunk, unless the options
+// A bundle holds one tile for each transform of a fused stage. Rechunk also holds one result, and Reduce several. A
+// worker may process several bundles at a time; Prism has up to 8. A tile has the size of a chunk, unless the options
 // of Read choose another one. Rechunk, Reduce and Zip move tiles or results through the shuffle of the runner. Prism
 // keeps the shuffle in memory.
 //

@@ -20,8 +20,8 @@ import (
 type File struct {
 	Name string // of the array in the pipeline: elements separated by slashes, such as "2024/t2m"
 
-	// Path is that of a file or a directory, or a URL. The path of the URL of a sparse array ends with a slash, such as
-	// s3://bucket/a.b2nd/?region=eu-west-1.
+	// Path is the path of a file or a directory, or a URL. The URL of a sparse array has a slash at the end of its
+	// path, such as s3://bucket/a.b2nd/?region=eu-west-1.
 	Path string
 
 	// Version is the version of the object at a URL, or of the index of a sparse array: its ETag or Last-Modified. If

@@ -33,7 +33,7 @@ type MapFunc = func(ctx context.Context, k Key, t Tile) (Tile, error)
 //		return b2beam.WithItems(ctx, t, items)
 //	}
 //
-// f must be a function of a package, registered with beam.RegisterFunction, so that workers find it by its name.
+// f must be a package-level function, registered with beam.RegisterFunction, so that workers find it by its name.
 func Map(s beam.Scope, f MapFunc, tiles beam.PCollection) beam.PCollection {
 	return beam.ParDo(s.Scope("b2beam.Map"), &mapFn{encode(f)}, tiles)
 }

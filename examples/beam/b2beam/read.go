@@ -35,7 +35,8 @@ func Read(s beam.Scope, files []File, o *ReadOptions) beam.PCollection {
 	return ReadAll(s, beam.CreateList(s, files), o)
 }
 
-// ReadAll is Read for files that are known when the pipeline runs, a PCollection<File>, such as the result of Write.
+// ReadAll is Read for files that are known only when the pipeline runs, a PCollection<File>, such as the result of
+// Write.
 func ReadAll(s beam.Scope, files beam.PCollection, o *ReadOptions) beam.PCollection {
 	s = s.Scope("b2beam.ReadAll")
 	return beam.ParDo(s, &readFn{Options: options(o)}, beam.ParDo(s, &pinFn{}, files))

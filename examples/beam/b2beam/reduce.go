@@ -21,9 +21,10 @@ func init() {
 //
 // A first stage reduces each tile. Three more stages merge the results of neighbors, in the order of their tiles. So
 // the same tiles have the same result in every run, also in the last digits of floats. A bundle holds a tile, and the
-// tile as float64 for sums and means of floats. To merge, it holds all results of a group, about the cube root of the
-// number of tiles that are reduced to one, and besides them about 6 results while it merges two. A result has up to 24
-// bytes for each item. Results pass through the shuffle of the runner before each stage that merges them.
+// tile as float64 for sums and means of floats. To merge, it holds the results of a group, and about 6 more while it
+// merges two. The number of results in a group is about the cube root of the number of tiles that are reduced to one. A
+// result has up to 24 bytes for each item. Results pass through the shuffle of the runner before each stage that merges
+// them.
 //
 // Reduce supports all operations except ndarray.OpArgMin and ndarray.OpArgMax, and no complex numbers. It panics for
 // other operations, and for a DDof that does not apply to the operation. The result of an array without items has no

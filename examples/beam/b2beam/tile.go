@@ -60,7 +60,7 @@ func (t Tile) Array(ctx context.Context) (*ndarray.Array, error) {
 	return ndarray.CreateBytes(ctx, "", t.Shape, t.DType, t.Data, uncompressed())
 }
 
-// With returns a tile at the same place with the items of r, which must have the shape of the tile.
+// With returns a tile of the same box with the items of r, which must have the shape of the tile.
 func (t Tile) With(ctx context.Context, r ndarray.Reader) (Tile, error) {
 	if !slices.Equal(r.Shape(), t.Shape) {
 		return Tile{}, fmt.Errorf("%w: items of shape %v for a tile of shape %v", ndarray.ErrShape, r.Shape(), t.Shape)
@@ -79,7 +79,8 @@ func Items[T any](ctx context.Context, t Tile) ([]T, error) {
 	return ndarray.Read[T](ctx, a)
 }
 
-// WithItems returns a tile at the place of t with other items, in C order. Their dtype is ndarray.DTypeOf[T].
+// WithItems returns a tile of the box of t with other items, in C order, as many as t has. Their dtype is
+// ndarray.DTypeOf[T].
 func WithItems[T any](ctx context.Context, t Tile, items []T) (Tile, error) {
 	a, err := ndarray.Create(ctx, "", t.Shape, items, uncompressed())
 	if err != nil {
