@@ -375,7 +375,8 @@ func (f *Frame) mostAlloc() int64 {
 	return limit
 }
 
-// allocLimit returns the limit of CheckAlloc, as far as it matters for n.
+// allocLimit returns the limit of CheckAlloc, or a lower number that is at least n: it counts stored bytes only until
+// they justify n.
 func (f *Frame) allocLimit(n int64) int64 {
 	switch {
 	case f.opts.MaxBytes > 0:
@@ -393,7 +394,8 @@ func ratioOf(stored int64) int64 {
 	return coder.MemoryRatio * min(stored, math.MaxInt64/coder.MemoryRatio)
 }
 
-// evidence returns the number of stored bytes that are not zero, as far as it matters whether they are enough.
+// evidence returns the number of stored bytes that are evidence (see coder.Evidence), or a lower number that is at
+// least enough.
 func (f *Frame) evidence(enough int64) int64 {
 	s := f.pin()
 	if s == nil {

@@ -27,7 +27,7 @@ type chunkPass struct {
 	noted   int                    // visits that were put into skipped and given
 }
 
-// skippedVisit is what a call needed that has not found its own visit.
+// skippedVisit is the visit of a call that has not found it in the pass.
 type skippedVisit struct {
 	engine.Visit
 	equal bool // the call took a larger visit: only a visit of the same blocks can be its own

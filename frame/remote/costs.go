@@ -34,7 +34,7 @@ const (
 	leastBody = 128 << 10
 )
 
-// newCosts returns the costs of a model, whose latency and bandwidth it may change or not.
+// newCosts returns the costs of a model. The latency and the bandwidth change only if they are to be learned.
 func newCosts(m ranges.Model, learnLatency, learnBandwidth bool) *costs {
 	return &costs{
 		model: m, learnLatency: learnLatency, learnBandwidth: learnBandwidth,

@@ -22,8 +22,8 @@ type turn struct {
 	ready chan struct{} // closed when it may be received
 }
 
-// begin waits until a body may be received while fewer than most others are. It calls alive at intervals. The caller
-// must call end unless begin returns an error.
+// begin waits until fewer than most other bodies are being received. It calls alive at intervals. The caller must call
+// end unless begin returns an error.
 func (t *turns) begin(ctx context.Context, most int, interval time.Duration, alive func()) error {
 	own := &turn{most, make(chan struct{})}
 	t.mu.Lock()

@@ -110,8 +110,8 @@ func (p *Pool) getDecoders(n int, r *Reader, number int64) []*Worker {
 const HeldBlocks = 4
 
 // WorkersFor returns how many of n workers may hold blocks of size bytes at the same time: all if the blocks are small,
-// and otherwise as many as the limit on memory allows, but at least one. limit returns this limit, as far as it matters
-// for a number of bytes.
+// and otherwise as many as the limit on memory allows, but at least one. limit(n) returns this limit, or a lower number
+// that is at least n.
 func WorkersFor(n int, size int64, limit func(n int64) int64) int {
 	const large = 8 << 20
 	if n == 1 || size <= large {

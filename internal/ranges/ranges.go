@@ -93,7 +93,7 @@ func Plan(want []Range, m *Model) []Fetch {
 	return fetches
 }
 
-// ramp returns the number of fetches in flight if those for n bytes are more, and otherwise 0.
+// ramp returns the number of fetches that can be in flight if n bytes take more fetches than that, and otherwise 0.
 func (m *Model) ramp(n int64) int64 {
 	if k := min(int64(m.Requests), m.MaxBytes/max(m.MaxLen, 1)); n > k*m.MaxLen {
 		return k
