@@ -24,7 +24,8 @@ import (
 // a frame with chunks of variable size, the first read reads the headers of all chunks.
 //
 // Each read decodes its blocks again. Read at least a block at a time, for example with io.CopyBuffer or a
-// bufio.Reader, or set OpenOptions.Cache.
+// bufio.Reader, or set OpenOptions.Cache. A read that ends inside a block may stop decoding it there, and then does not
+// run the codec's own check of the rest, such as the Adler-32 of zlib. ReadChunk and ReadBlock decode to the end.
 //
 // The errors of a read are io.EOF, those of ReadChunk, and those of ctx. If the frame is closed, every read returns
 // fs.ErrClosed.

@@ -17,9 +17,14 @@ import (
 
 // ReadBytes reads a selection into dst, in C order, as the items are stored. The length of dst must be the number of
 // selected items times DType().Size. Without indexes ReadBytes reads everything. It decodes only the blocks that hold
-// selected items, on up to Concurrency goroutines. The error wraps ErrBounds, ErrShape, ErrCorrupt,
-// errors.ErrUnsupported, ErrTooLarge or fs.ErrClosed, or is the error of ctx. After an error the contents of dst are
-// undefined.
+// selected items, on up to Concurrency goroutines.
+//
+// Decoding of a block may stop after its last selected item. It then does not run the codec's own check of the rest,
+// such as the Adler-32 of zlib, which may also concern the selected items. A read of all items decodes each block to
+// its end. OpenOptions.Verify, in arrays with checksums, and the method Verify find all damage.
+//
+// The error wraps ErrBounds, ErrShape, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or fs.ErrClosed, or is the error
+// of ctx. After an error the contents of dst are undefined.
 func (a *Array) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 	return a.readBytes(task.Context(ctx), nil, nil, dst, sel)
 }
@@ -217,8 +222,8 @@ func (r *reading) Next(v *engine.Visit) bool {
 }
 
 // Block implements engine.ReadPlan.
-func (r *reading) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
-	r.plan.Read(b, &v.State.(*readVisit).part, k, r.dst)
+func (r *reading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
+	r.plan.Read(b, &v.State.(*readVisit).part, k, n, r.dst)
 }
 
 // Special implements engine.ReadPlan.

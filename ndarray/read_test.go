@@ -3,6 +3,7 @@ package ndarray
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -213,6 +214,11 @@ func TestPartialDecoding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	border, err := CreateBytes(ctx, "", []int64{7, 9}, "<i4", convert.Bytes(items[:7*9]), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer border.Close()
 	for _, c := range []struct {
 		name string
 		from Reader
@@ -228,6 +234,11 @@ func TestPartialDecoding(t *testing.T) {
 		{"a list", a, []Index{Flat(30, 2, 11)}, []int{16}},
 		{"lists of rows", a, []Index{Pick(1, 0), Span(4, 6)}, []int{10, 6}},
 		{"row of a view", view, []Index{All, At(1)}, []int{10, 10}},
+		{"all with a border", border, nil, []int{20, 20, 20, 20}},
+		{"last row before a border", border, []Index{At(-1)}, []int{20, 20}},
+		{"row before the last", border, []Index{At(-2)}, []int{10, 9}},
+		{"column beside a border", border, []Index{All, At(5)}, []int{16, 11}},
+		{"list up to a border", border, []Index{Flat(62, 5)}, []int{1, 20}},
 	} {
 		saving.requested = nil
 		shape, err := c.from.SelectionShape(c.sel...)
@@ -248,6 +259,66 @@ func TestPartialDecoding(t *testing.T) {
 		}
 		if !slices.Equal(saving.requested, c.want) {
 			t.Errorf("%s: requests of %d bytes, want %d", c.name, saving.requested, c.want)
+		}
+	}
+}
+
+// TestReadDamagedEnd checks that reads of all items notice damage after the last item of a block at the border of the
+// array, whatever the kind of the selection.
+func TestReadDamagedEnd(t *testing.T) {
+	ctx := context.Background()
+	const rows, columns = 7, 9
+	items := make([]int32, rows*columns)
+	every := make([]int64, len(items))
+	for i := range items {
+		items[i], every[i] = int32(i%3), int64(i)
+	}
+	for _, filters := range [][]chunk.Filter{{}, {chunk.Shuffle}} {
+		o := &CreateOptions{Chunks: []int64{8, 16}, Blocks: []int64{8, 16}}
+		o.setParams(chunk.Params{Codec: codec.Zlib, Level: 5, Filters: filters, Split: chunk.SplitNever})
+		a, err := Create(ctx, "", []int64{rows, columns}, items, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var saved bytes.Buffer
+		if _, err := a.Frame().Save(ctx, &saved); err != nil {
+			t.Fatal(err)
+		}
+		stored := saved.Bytes()
+		info, err := a.Frame().ChunkInfo(ctx, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+		stored[info.Off+int64(info.CBytes)-1]++ // of the Adler-32
+		if a, err = OpenBytes(stored, nil); err != nil {
+			t.Fatal(err)
+		}
+		turned, err := Transpose(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dst := make([]byte, 4*rows*columns)
+		_, converted := Read[float64](ctx, a)
+		var tiles error
+		for _, err := range Tiles[int32](ctx, a, ByRows(a, 0, 4)) {
+			tiles = errors.Join(tiles, err)
+		}
+		for name, err := range map[string]error{
+			"ReadBytes": a.ReadBytes(ctx, dst),
+			"Step":      a.ReadBytes(ctx, dst, Step(6, -8, -1)),
+			"Pick":      a.ReadBytes(ctx, dst, Pick(6, 0, 5, 1, 4, 2, 3)),
+			"Flat":      a.ReadBytes(ctx, dst, Flat(every...)),
+			"Transpose": turned.ReadBytes(ctx, dst),
+			"Read":      converted,
+			"Tiles":     tiles,
+		} {
+			if !errors.Is(err, ErrCorrupt) {
+				t.Errorf("filters %v: %s: %v", filters, name, err)
+			}
+		}
+		if err := a.ReadBytes(ctx, dst[:4*columns], At(1)); err != nil {
+			t.Errorf("a row before the damage: %v", err)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type Box struct {
 	// whole is set if the box has all items of the block that belong to the chunk and lie inside the array. Writing
 	// such a box needs no previous contents of the block.
 	whole bool
+	last  int64 // position in the block of the last item that belongs to the chunk and lies inside the array
 }
 
 // Packed returns a side on which the items of the box are contiguous, in C order.
@@ -80,10 +81,20 @@ func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
 	}
 }
 
-// Read tells the engine how to copy block k of a chunk to dst.
-func (p *Plan) Read(b *engine.Block, c *ChunkPart, k int, dst []byte) {
+// need returns the number of leading bytes that are decoded of a block of n bytes, if end is the offset after the items
+// that are read. After the last item inside the array only padding follows. It is decoded too, so that the codec checks
+// the end of its streams, as it does if the block has no padding.
+func (p *Plan) need(b *Box, end, n int) int {
+	if int64(end) > b.last*p.Geo.ItemSize {
+		return n
+	}
+	return end
+}
+
+// Read tells the engine how to copy block k of a chunk, which has n bytes, to dst.
+func (p *Plan) Read(b *engine.Block, c *ChunkPart, k, n int, dst []byte) {
 	if !p.part.convert.None() {
-		p.readConverted(b, c, k, dst)
+		p.readConverted(b, c, k, n, dst)
 		return
 	}
 	b.Data, b.ItemSize, b.Need, b.Mover = dst, p.ItemSize(), 0, nil
@@ -94,7 +105,7 @@ func (p *Plan) Read(b *engine.Block, c *ChunkPart, k int, dst []byte) {
 	}
 	p.loops(&b.Copy, &x)
 	b.Copy.Simplify()
-	b.Need = b.Copy.SrcEnd()
+	b.Need = p.need(&x, b.Copy.SrcEnd(), n)
 }
 
 // Write tells the engine how to fill block k of a chunk from src. If one is set, src is one item, which is written to

@@ -188,7 +188,7 @@ func (m *convertMover) pack(k, n int) {
 }
 
 // readConverted is Read with a conversion.
-func (p *Plan) readConverted(b *engine.Block, c *ChunkPart, k int, dst []byte) {
+func (p *Plan) readConverted(b *engine.Block, c *ChunkPart, k, n int, dst []byte) {
 	m := engine.MoverOf[convertMover](b)
 	b.Data, b.ItemSize, b.Need = nil, 0, 0
 	if p.part.n == 0 && p.part.size == int(p.Geo.ItemSize) {
@@ -199,7 +199,7 @@ func (p *Plan) readConverted(b *engine.Block, c *ChunkPart, k int, dst []byte) {
 	if m.some = p.Box(&x, c, int32(k)); m.some {
 		p.loops(&m.copy, &x)
 		m.copy.SimplifyLoops()
-		b.Need = m.copy.SrcEnd()
+		b.Need = p.need(&x, m.copy.SrcEnd(), n)
 	}
 }
 
