@@ -17,7 +17,7 @@ import (
 type Coder struct {
 	Codecs      []codec.Codec // codecs besides the built-in ones, with numbers from 32 up
 	UserFilters []UserFilter  // filters besides those of the format, with numbers from 32 up
-	TypeSize    int           // item size in bytes when decoding, if the header cannot hold it (above 255); 0 = unknown
+	TypeSize    int           // item size of the frame in bytes, for decoding; 0 = that in the chunk header, 1 to 255
 	BlockShape  []int32       // shape of a block in items, for codecs and filters that need it
 	Concurrency int           // goroutines that a call may use; 0 = GOMAXPROCS, more than 1024 = 1024
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or

@@ -43,7 +43,7 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 func (w *Worker) readerBlock(r *Reader, k int) *block {
 	w.block = block{version: r.h.Version, typeSize: r.h.TypeSize, uncached: r.uncached, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
-		TypeSize: w.itemSize(r.h.TypeSize), Shape: w.o.BlockShape,
+		TypeSize: w.decodedItemSize(r.h.TypeSize), Shape: w.o.BlockShape,
 	}}
 	if k > 0 && !r.h.VLBlocks() {
 		w.block.ref = r.ref

@@ -14,7 +14,7 @@ import (
 // defaults. Several goroutines may use the same Options, which must not be changed during that time.
 type Options struct {
 	Plugins     Plugins // codecs and filters besides the built-in ones
-	ItemSize    int     // item size in bytes if the header cannot hold it (above 255); 0 = its type size
+	ItemSize    int     // item size of the frame in bytes; 0 = the type size in the header of a chunk
 	BlockShape  []int32 // shape of a block in items, for codecs and filters that need it
 	Concurrency int     // goroutines that a call may use, at most 1024; 0 = GOMAXPROCS
 	// MaxBytes is the largest allocation that a chunk may request. 0 = 8 MiB for a block and 64 MiB for a chunk, or

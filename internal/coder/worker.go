@@ -82,10 +82,19 @@ type encoding struct {
 // maxCached is the largest number of codecs that a worker keeps. Chunks of one frame rarely need more than two.
 const maxCached = 6
 
-// itemSize returns the item size that codecs and N-dimensional filters use. header is 1 if the header of a chunk cannot
-// hold it.
-func (w *Worker) itemSize(header int) int {
-	if header == 1 && w.o.ItemSize > 0 {
+// itemSize returns the item size that codecs and N-dimensional filters use in encoding. param is that of Params, which
+// has priority unless it is 1, the default.
+func (w *Worker) itemSize(param int) int {
+	if param == 1 && w.o.ItemSize > 0 {
+		return w.o.ItemSize
+	}
+	return param
+}
+
+// decodedItemSize is itemSize in decoding. As in C-Blosc2, the item size of the frame has priority over that of the
+// chunk header, which is 1 for sizes above 255 and may be another one.
+func (w *Worker) decodedItemSize(header int) int {
+	if w.o.ItemSize > 0 {
 		return w.o.ItemSize
 	}
 	return header
@@ -157,7 +166,7 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 // findDecoder returns a cached decoder, or a new one. A decoder with a dictionary serves only one chunk, unless it is a
 // codecs.DictDecoder, which gets the dictionary of r.
 func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
-	key := decoderKey{format: r.h.Format(), meta: r.h.CodecMeta, size: w.itemSize(r.h.TypeSize), dict: r.dict != nil}
+	key := decoderKey{format: r.h.Format(), meta: r.h.CodecMeta, size: w.decodedItemSize(r.h.TypeSize), dict: r.dict != nil}
 	if key.format == codec.FormatUser {
 		key.code = r.h.Codec
 	}
