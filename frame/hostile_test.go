@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/internal/race"
@@ -222,6 +224,40 @@ func TestHostileHeaders(t *testing.T) {
 			b[i] = byte(v)
 			goodError(t, readEverything(b))
 		}
+	}
+}
+
+// oddHeader returns a frame with two chunks and the bytes of its header at off set.
+func oddHeader(t *testing.T, off int, with ...byte) (b []byte, data string) {
+	f, err := Create(context.Background(), "", &CreateOptions{Params: chunk.Params{Codec: codec.Zlib, TypeSize: 4}})
+	must(t, err)
+	defer f.Close()
+	data = strings.Repeat("some text. ", 40)
+	must(t, one(f).Insert(0, []byte(data[:220])))
+	must(t, one(f).Insert(1, []byte(data[220:])))
+	b, err = appendTo(f, nil)
+	must(t, err)
+	copy(b[off:], with)
+	return b, data
+}
+
+// TestHighLevel edits a frame whose header has a level above 9.
+func TestHighLevel(t *testing.T) {
+	b, data := oddHeader(t, offCodec, 0xf4)
+	m := NewMemory(b)
+	f, err := EditStorage(context.Background(), m, nil)
+	must(t, err)
+	defer f.Close()
+	if got := f.Info().Params.Level; got != 9 {
+		t.Errorf("level %d", got)
+	}
+	must(t, one(f).Insert(2, []byte(data[:220])))
+	if got := string(content(t, f)); got != data+data[:220] {
+		t.Errorf("%q after an edit", got)
+	}
+	verify(t, f)
+	if got := m.Bytes()[offCodec]; got != 0xf4 {
+		t.Errorf("codec and level %#x after an edit", got)
 	}
 }
 
