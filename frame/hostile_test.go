@@ -261,6 +261,32 @@ func TestHighLevel(t *testing.T) {
 	}
 }
 
+// TestCheckedHeader opens frames with bytes that C-Blosc2 does not check, and salvages them.
+func TestCheckedHeader(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		off  int
+		with []byte
+	}{
+		{offBlockSize, []byte{0xff, 0xff, 0xff, 0xff}},
+		{offBlockSize, []byte{0x20, 0, 0, 0}},
+		{offFilters - 2, []byte{0xd7}},
+	} {
+		b, data := oddHeader(t, c.off, c.with...)
+		if _, err := OpenBytes(b, nil); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("byte %d: %v", c.off, err)
+		}
+		name := filepath.Join(t.TempDir(), "odd")
+		must(t, os.WriteFile(name, b, 0o666))
+		f, _, err := Salvage(ctx, "", name, nil, nil)
+		must(t, err)
+		if got := string(content(t, f)); got != data {
+			t.Errorf("byte %d: %q", c.off, got)
+		}
+		must(t, f.Close())
+	}
+}
+
 // TestHostileIndex puts indexes of all kinds into a frame.
 func TestHostileIndex(t *testing.T) {
 	pool := coder.NewPool(nil)
