@@ -188,6 +188,6 @@
 // If an array was opened, its stored size and OpenOptions.MaxBytes limit each allocation whose size the file states, so
 // files from unknown sources may be opened. A read may hold up to four blocks for each goroutine: limit Concurrency,
 // and the number of calls at a time. An array that the program itself created has no such limit. Index arrays take
-// about 16 more bytes for each selected item, and a Mask 24. SelectionShape returns the shape of a result before
-// anything is read.
+// about 16 more bytes for each selected item, and 24 if a Mask is broadcast to several axes. SelectionShape returns the
+// shape of a result before anything is read.
 package ndarray

@@ -90,7 +90,7 @@ func NewListPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection
 		if err := p.setKeys(ctx, m, s, i); err != nil {
 			return nil, err
 		}
-		if err := sortListed(ctx, p.Lists[i].Points); err != nil {
+		if err := sortListed(ctx, p.Lists[i].Points, g.BlockBytes); err != nil {
 			return nil, err
 		}
 	}
@@ -127,11 +127,15 @@ func (p *ListPlan) collect(ctx context.Context, shape []int64, s *Selection, sel
 				axis = afterEllipsis(len(shape), sel)
 			}
 		case *IndexArray:
-			n, numbers, from := x.numbers(shape, axis)
-			if x.joint() {
-				err = appendCoordinate(ctx, p.Lists[0].Points, joint, n, numbers, from)
-			} else {
-				err = appendCoordinate(ctx, p.Lists[list].Points, nil, n, numbers, nil)
+			points, n := p.Lists[list].Points, x.items(shape, axis)
+			switch {
+			case x.Mask() && len(joint) == 1:
+				err = appendMask(ctx, points, n, x.Keep)
+			case x.joint():
+				numbers, from := x.numbers()
+				err = appendCoordinate(ctx, points, joint, n, numbers, from)
+			default:
+				err = appendCoordinate(ctx, points, nil, n, x.At, nil)
 				list++
 			}
 			axis += x.Axes(len(shape))
@@ -156,15 +160,20 @@ func afterEllipsis(ndim int, sel []Index) int {
 	return axis
 }
 
-// numbers returns the index array as an array of numbers below n, and its shape. The numbers of a mask are the
-// positions of its true values in C order.
-func (x *IndexArray) numbers(shape []int64, axis int) (n int64, at, from []int64) {
-	n = 1
+// items returns the number of items along the axes of the index array, which starts at an axis of an array of a shape.
+func (x *IndexArray) items(shape []int64, axis int) int64 {
+	n := int64(1)
 	for _, length := range shape[axis : axis+x.Axes(len(shape))] {
 		n *= length
 	}
+	return n
+}
+
+// numbers returns the numbers of the index array and their shape. The numbers of a mask are the positions of its true
+// values in C order.
+func (x *IndexArray) numbers() (at, shape []int64) {
 	if !x.Mask() {
-		return n, x.At, x.Shape
+		return x.At, x.Shape
 	}
 	at = make([]int64, 0, x.Count())
 	for i, k := range x.Keep {
@@ -172,7 +181,46 @@ func (x *IndexArray) numbers(shape []int64, axis int) (n int64, at, from []int64
 			at = append(at, int64(i))
 		}
 	}
-	return n, at, []int64{int64(len(at))}
+	return at, []int64{int64(len(at))}
+}
+
+// appendMask is appendCoordinate for a mask that is broadcast to one dimension. It needs no memory for the numbers. If
+// the mask has one true value and there are more points, that value belongs to all of them.
+func appendMask(ctx context.Context, points []listed, n int64, keep []bool) error {
+	k, last := 0, int64(0)
+	var found [maskPart]uint8
+	for from := 0; from < len(keep); from += maskPart {
+		if err := endedAt(ctx, from|(maskPart-1)); err != nil {
+			return err
+		}
+		for _, i := range trues(&found, keep[from:min(from+maskPart, len(keep))]) {
+			last = int64(from) + int64(i)
+			points[k].key = points[k].key*n + last
+			k++
+		}
+	}
+	for ; k < len(points); k++ {
+		if err := endedAt(ctx, k); err != nil {
+			return err
+		}
+		points[k].key = points[k].key*n + last
+	}
+	return nil
+}
+
+// maskPart is the number of booleans that trues accepts.
+const maskPart = 256
+
+// trues returns the positions of true values in memory of buf. It has no branches, which no CPU could predict.
+func trues(buf *[maskPart]uint8, keep []bool) []uint8 {
+	n := 0
+	for i, k := range keep {
+		buf[uint8(n)] = uint8(i)
+		if k {
+			n++
+		}
+	}
+	return buf[:n]
 }
 
 // appendCoordinate multiplies the keys of points by n and adds a number to each. Negative numbers count from n. shape
@@ -222,7 +270,6 @@ func appendCoordinate(ctx context.Context, points []listed, shape []int64, n int
 
 // setKeys replaces the positions of a list, in C order of the axes of the view, by keys. It numbers the items.
 func (p *ListPlan) setKeys(ctx context.Context, m *Mapping, s *Selection, list int) error {
-	g := p.Geo
 	points := p.Lists[list].Points
 	var axes []int
 	for axis := range m.Ndim {
@@ -231,32 +278,50 @@ func (p *ListPlan) setKeys(ctx context.Context, m *Mapping, s *Selection, list i
 			p.Inside = p.Inside || m.Axes[axis].Axis < 0 && m.Axes[axis].Bytes != 0
 		}
 	}
+	// The keys of n positions from first up begin with start and ascend by step.
+	first, n, start, step := int64(0), int64(0), int64(0), int64(0)
 	for k := range points {
 		if err := endedAt(ctx, k); err != nil {
 			return err
 		}
-		rest, key := points[k].key, int64(0)
-		for j := len(axes) - 1; j >= 0; j-- {
-			x := &m.Axes[axes[j]]
-			i := rest
-			if j > 0 {
-				rest, i = divide(rest, x.Count)
-			}
-			if x.Axis < 0 {
-				if x.Bytes < 0 {
-					i -= x.Count - 1
-				}
-				key += i * int64(x.Bytes)
-				continue
-			}
-			axis := x.Axis
-			chunk, i := divide(x.Start+i*x.Step, g.ChunkShape[axis])
-			block, i := divide(i, g.BlockShape[axis])
-			key += chunk*g.GridStride[axis]*g.ChunkBytes + block*g.BlockNumber[axis]*g.BlockBytes + i*g.ItemStride[axis]*g.ItemSize
+		i := points[k].key
+		if i < first || i-first >= n {
+			start, n, step = p.key(m, axes, i)
+			first = i
 		}
-		points[k] = listed{key: key, at: int64(k)}
+		points[k] = listed{key: start + (i-first)*step, at: int64(k)}
 	}
 	return nil
+}
+
+// key returns the key of an item at a position in C order of axes of the view. The keys of the item and of n-1 items
+// after it ascend in equal steps.
+func (p *ListPlan) key(m *Mapping, axes []int, rest int64) (key, n, step int64) {
+	g := p.Geo
+	n = 1
+	for j := len(axes) - 1; j >= 0; j-- {
+		x := &m.Axes[axes[j]]
+		i := rest
+		if j > 0 {
+			rest, i = divide(rest, x.Count)
+		}
+		if x.Axis < 0 {
+			if x.Bytes < 0 {
+				i -= x.Count - 1
+			}
+			key += i * int64(x.Bytes)
+			continue
+		}
+		axis := x.Axis
+		chunk, inChunk := divide(x.Start+i*x.Step, g.ChunkShape[axis])
+		block, inBlock := divide(inChunk, g.BlockShape[axis])
+		stride := g.ItemStride[axis] * g.ItemSize
+		key += chunk*g.GridStride[axis]*g.ChunkBytes + block*g.BlockNumber[axis]*g.BlockBytes + inBlock*stride
+		if j == len(axes)-1 && x.Step == 1 {
+			n, step = min(x.Count-i, g.ChunkShape[axis]-inChunk, g.BlockShape[axis]-inBlock), stride
+		}
+	}
+	return key, n, step
 }
 
 // divide returns a / b and the remainder, for numbers that are not negative. CPUs divide 32-bit numbers much faster.

@@ -28,23 +28,98 @@ func compareListed(a, b listed) int {
 	return cmp.Compare(a.at, b.at)
 }
 
-// sortListed sorts items by key, and items with equal keys by their position in the list. It sorts in place and in
-// linear time: an American flag sort, byte by byte from the highest (McIlroy, Bostic and McIlroy, Engineering Radix
-// Sort, 1993). Keys and positions must not be negative. It returns the error of ctx if that ends.
-func sortListed(ctx context.Context, p []listed) error {
-	keys, sorted := int64(0), true
+// sortListed sorts items by key, and items with equal keys by their position in the list, in linear time. The position
+// of each item must be its index in p, and keys must not be negative. A part of the list is its keys from a multiple of
+// size to the next multiple. If the keys of each part are in ascending order, a counting sort by part is enough. It
+// returns the error of ctx if that ends.
+func sortListed(ctx context.Context, p []listed, size int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	keys, low, high, sorted := int64(0), p[0].key, int64(0), true
 	for i := range p {
 		if err := endedAt(ctx, i); err != nil {
 			return err
 		}
-		keys |= p[i].key
-		sorted = sorted && (i == 0 || compareListed(p[i-1], p[i]) <= 0)
+		key := p[i].key
+		sorted = sorted && high <= key
+		keys, low, high = keys|key, min(low, key), max(high, key)
 	}
 	if sorted {
 		return nil
 	}
-	return sortDigit(ctx, p, 8+(bits.Len64(uint64(keys))-1)/8)
+	first := low / size
+	parts := high/size - first + 1
+	shift := bits.Len(uint(len(p)))
+	const each = 16 // items of a part on average, which keeps the memory for parts small
+	if parts > int64(len(p)/each) || bits.Len64(uint64(keys))+shift > 63 {
+		return sortDigit(ctx, p, topDigit(keys))
+	}
+	return sortParts(ctx, p, size, first, int(parts), shift)
 }
+
+// sortParts is sortListed for the parts from number first up. It needs no memory for a second list: until unpack, the
+// positions hold the sorted keys and positions. The key, shifted by shift bits, and the position must fit 63 bits.
+func sortParts(ctx context.Context, p []listed, size, first int64, parts, shift int) error {
+	next := make([]int, parts+1)
+	part, start := 0, first*size
+	for i := range p {
+		if err := endedAt(ctx, i); err != nil {
+			return err
+		}
+		if key := p[i].key; uint64(key-start) >= uint64(size) {
+			part = int(key/size - first)
+			start = (first + int64(part)) * size
+		}
+		next[part+1]++
+	}
+	for i := range parts {
+		next[i+1] += next[i]
+	}
+	for i := range p {
+		if err := endedAt(ctx, i); err != nil {
+			return err
+		}
+		key := p[i].key
+		if uint64(key-start) >= uint64(size) {
+			part = int(key/size - first)
+			start = (first + int64(part)) * size
+		}
+		p[next[part]].at = key<<shift | int64(i)
+		next[part]++
+	}
+	from := 0
+	for _, to := range next[:parts] {
+		if err := unpack(ctx, p[from:to], shift); err != nil {
+			return err
+		}
+		from = to
+	}
+	return nil
+}
+
+// unpack separates the keys and positions of a part, and sorts its items unless they are in order.
+func unpack(ctx context.Context, p []listed, shift int) error {
+	differ, last, sorted := int64(0), int64(0), true
+	for i := range p {
+		if err := endedAt(ctx, i); err != nil {
+			return err
+		}
+		both := p[i].at
+		key := both >> shift
+		p[i] = listed{key: key, at: both & (1<<shift - 1)}
+		sorted = sorted && last <= key
+		differ |= key ^ p[0].key
+		last = key
+	}
+	if sorted {
+		return nil
+	}
+	return sortDigit(ctx, p, topDigit(differ))
+}
+
+// topDigit returns the number of the highest byte of keys that is not zero.
+func topDigit(keys int64) int { return 8 + (bits.Len64(uint64(keys))-1)/8 }
 
 // digit returns byte d of an item: 0 to 7 are the bytes of its position, 8 to 15 the bytes of its key.
 func (x *listed) digit(d int) byte {
@@ -54,7 +129,8 @@ func (x *listed) digit(d int) byte {
 	return byte(x.at >> (8 * d))
 }
 
-// sortDigit sorts items whose bytes above d are equal.
+// sortDigit sorts items whose bytes above d are equal. It sorts in place: an American flag sort, byte by byte from the
+// highest (McIlroy, Bostic and McIlroy, Engineering Radix Sort, 1993).
 func sortDigit(ctx context.Context, p []listed, d int) error {
 	const few = 64 // up to this number, sorting by comparison is faster
 	for ; d >= 0 && len(p) > few; d-- {
