@@ -125,11 +125,13 @@ func (e *Encoder) begin(src []byte) {
 	e.coder.reset()
 	e.rows.next, e.rows.last = 0, 0
 	e.finder.next = 0
-	if e.optimal != nil {
-		e.optimal.ready = false
-	}
 	e.quiet.pieces = e.quiet.pieces[:0]
 	if e.first.strategy == optimalParse {
+		if e.optimal == nil {
+			e.optimal = new(optimal)
+		}
+		e.optimal.ready = false
+		e.optimal.fit(len(src))
 		e.finder.fit(len(src))
 		e.quiet.find(src, e.finder.tree, e.base, e.first.hashLog)
 	}

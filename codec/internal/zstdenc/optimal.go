@@ -36,6 +36,14 @@ func makeSteps(n int) steps {
 	return steps{make([]uint32, n), make([]uint32, n), make([]uint32, n)}
 }
 
+// fit makes room for the blocks of n bytes.
+func (o *optimal) fit(n int) {
+	if n = min(n, maxBlock) + 1; len(o.nodes) < n {
+		n = min(1<<bits.Len(uint(n)), maxBlock+1)
+		o.nodes, o.steps = make([]node, n), makeSteps(n)
+	}
+}
+
 // match is a match whose cost is price and the price of its length.
 type match struct{ price, length, offset uint32 }
 
@@ -72,9 +80,6 @@ func makeFirstCodes() (c [3][64]uint32) {
 // pass starts with the counts of the path before. There is no further pass if a path costs at least 99% of what was
 // expected: it would find nearly the same path.
 func (e *Encoder) parse(start, end int) {
-	if e.optimal == nil {
-		e.optimal = &optimal{nodes: make([]node, maxBlock+1), steps: makeSteps(maxBlock + 1)}
-	}
 	o := e.optimal
 	e.find(start, end)
 	histogram(&o.literal, e.src[start:end], &e.literals.parts)

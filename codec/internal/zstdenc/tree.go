@@ -52,9 +52,11 @@ func (f *finder) fit(n int) {
 		f.tree = make([]uint32, 2*size)
 	}
 	f.mask = uint32(size - 1)
-	if f.firsts == nil {
+	if f.hash3 == nil {
 		f.hash3 = make([]uint32, 1<<log3)
-		f.firsts = make([]uint32, maxBlock+1)
+	}
+	if len(f.firsts) <= min(n, maxBlock) {
+		f.firsts = make([]uint32, min(size, maxBlock)+1)
 	}
 }
 
