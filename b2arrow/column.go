@@ -10,7 +10,6 @@ import (
 	"github.com/apache/arrow-go/v18/arrow/memory"
 
 	"github.com/goblosc/blosc2/frame/store/table"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -104,7 +103,7 @@ func (r *column) read(ctx context.Context, mem memory.Allocator, start, stop int
 	case "ndarray":
 		d, err = r.readLists(ctx, mem, start, stop, nulls)
 	default:
-		d, err = r.items(start, stop, r.field.Type, r.c.Array().DType(), 1).data(ctx, mem, nulls)
+		d, err = r.items(start, stop, r.field.Type, 1, nulls).data(ctx, mem, nulls)
 	}
 	if err != nil {
 		return nil, r.wrap(err)
@@ -122,18 +121,19 @@ func length(ranges func(yield func(from, to int64) bool)) int64 {
 }
 
 // items returns the values of rows of a column with an array, per values for each row.
-func (r *column) items(start, stop int64, t arrow.DataType, d meta.DType, per int64) *items {
+func (r *column) items(start, stop int64, t arrow.DataType, per int, nulls []bool) *items {
 	a := r.c.Array()
-	return &items{typ: t, dtype: d, n: mul(stop-start, per), check: a.Frame().CheckAlloc,
+	d := a.DType()
+	return &items{typ: t, dtype: d, n: mul(stop-start, int64(per)), check: a.Frame().CheckAlloc, row: start, per: per, nulls: nulls,
 		read: func(ctx context.Context, dst []byte) error {
-			return readRows(ctx, a, r.c.Stored(start, stop), per*int64(d.Size), dst)
+			return readRows(ctx, a, r.c.Stored(start, stop), int64(per)*int64(d.Size), dst)
 		}}
 }
 
 // readLists reads a column of arrays.
 func (r *column) readLists(ctx context.Context, mem memory.Allocator, start, stop int64, nulls []bool) (arrow.ArrayData, error) {
 	list := r.field.Type.(*arrow.FixedSizeListType)
-	elements, err := r.items(start, stop, list.Elem(), r.c.Array().DType(), int64(list.Len())).data(ctx, mem, nil)
+	elements, err := r.items(start, stop, list.Elem(), int(list.Len()), nulls).data(ctx, mem, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +175,7 @@ func (r *column) readCodes(ctx context.Context, mem memory.Allocator, start, sto
 			return nil, err
 		}
 	}
-	b, err := r.items(start, stop, arrow.PrimitiveTypes.Int32, r.c.Array().DType(), 1).buffer(ctx, mem)
+	b, err := r.items(start, stop, arrow.PrimitiveTypes.Int32, 1, nulls).buffer(ctx, mem)
 	if err != nil {
 		return nil, err
 	}

@@ -351,3 +351,47 @@ func TestDictionary(t *testing.T) {
 		}
 	}
 }
+
+// Texts of deleted rows and of nulls may hold any bytes. An error names the row.
+func TestUnreadText(t *testing.T) {
+	ctx := context.Background()
+	const bad = 0x4000000
+	for name, c := range map[string]struct {
+		chars [5]rune // of the stored rows
+		want  string  // the error
+	}{
+		"valid": {[5]rune{'a', bad, bad, 'é', 'x'}, ""},
+		"wrong": {[5]rune{'a', bad, bad, bad, 'x'}, "row 2"},
+	} {
+		var s, m []byte
+		for _, r := range c.chars {
+			s = binary.BigEndian.AppendUint32(s, uint32(r))
+			m = binary.LittleEndian.AppendUint32(m, 'm')
+			m = binary.LittleEndian.AppendUint32(m, uint32(r))
+		}
+		mask := `"nullable": true, "null_storage": "mask"`
+		b := build(t, `{"name": "s", "kind": "string", "max_length": 1, `+mask+`},
+			{"name": "m", "kind": "ndarray", "item_shape": [2], "dtype_str": "<U1", `+mask+`}`, []bool{true, false, true, true, true})
+		b.Fixed("_cols/s", ">U1", []int64{5}, s)
+		b.Fixed("_cols/m", "<U1", []int64{5, 2}, m)
+		for _, column := range []string{"s", "m"} {
+			write(b, "_cols/"+column+".notnull", []int64{5}, []bool{true, true, false, true, false})
+		}
+		tab := b.open()
+		if c.want == "" {
+			checkColumn(t, tab, "s", "utf8", "a", nil, "é", nil)
+			checkColumn(t, tab, "m", "fixed_size_list<item: utf8, nullable>[2]", []any{"m", "a"}, nil, []any{"m", "é"}, nil)
+			continue
+		}
+		for column, more := range map[string]string{"s": ":", "m": ", element 1:"} {
+			col, err := tab.Column(ctx, column)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = Column(ctx, col, 1, 4, checked(t))
+			if want := c.want + more; !errors.Is(err, ndarray.ErrCorrupt) || !strings.Contains(err.Error(), want) {
+				t.Errorf("%s, %s: %v, want %q", name, column, err, want)
+			}
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"unicode/utf8"
@@ -24,6 +25,25 @@ type items struct {
 	n     int64                                       // number of values
 	check func(n int64) error                         // returns an error if too few bytes are stored for n bytes
 	read  func(ctx context.Context, dst []byte) error // reads all values, as they are stored
+
+	// Of the rows of a column; zero for other values.
+	row   int64  // number of the first row
+	per   int    // values of each row
+	nulls []bool // of each row; nil if none is null
+}
+
+// isNull reports whether value i is of a row that is null.
+func (s *items) isNull(i int) bool { return s.nulls != nil && s.nulls[i/s.per] }
+
+// name returns the name of value i in errors.
+func (s *items) name(i int) string {
+	switch s.per {
+	case 0:
+		return fmt.Sprintf("item %d", i)
+	case 1:
+		return fmt.Sprintf("row %d", s.row+int64(i))
+	}
+	return fmt.Sprintf("row %d, element %d", s.row+int64(i/s.per), i%s.per)
 }
 
 // size returns the number of bytes of the values. It returns an error if they are too many.
@@ -160,7 +180,7 @@ func (s *items) binaries(ctx context.Context, mem memory.Allocator, nulls []bool
 	return newData(s.typ, n, validity, count, []*memory.Buffer{offsets, data}), nil
 }
 
-// texts reads text of four bytes per character without trailing zeros.
+// texts reads text of four bytes per character without trailing zeros. The text of a null is empty.
 func (s *items) texts(ctx context.Context, mem memory.Allocator, nulls []bool) (arrow.ArrayData, error) {
 	values, err := s.scratch(ctx)
 	if err != nil {
@@ -175,11 +195,14 @@ func (s *items) texts(ctx context.Context, mem memory.Allocator, nulls []bool) (
 	ends := arrow.Int32Traits.CastFromBytes(offsets.Bytes())
 	ends[0] = 0
 	for i := range n {
+		if s.isNull(i) {
+			clear(s.item(values, i)) // it may hold anything
+		}
 		for c := range characters(s.item(values, i), order) {
 			length := utf8.RuneLen(c)
 			if length < 0 {
 				offsets.Release()
-				return nil, corrupt("item %d: %#x is no character", i, c)
+				return nil, corrupt("%s: %#x is no character", s.name(i), uint32(c))
 			}
 			end += int64(length)
 		}

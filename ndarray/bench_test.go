@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/ndarray/internal/convert"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
@@ -261,7 +262,7 @@ func benchTyped[T any](b *testing.B, name, dtype string, value func(i int) T) {
 		b.SetBytes(size)
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := decodeItems(ctx, c.Converter, a, data, raw); err != nil {
+			if err := decodeItems(ctx, c.Converter, a, data, engine.Stored{Bytes: raw}); err != nil {
 				b.Fatal(err)
 			}
 		}

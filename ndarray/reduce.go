@@ -101,7 +101,7 @@ func ReduceInto[T any](ctx context.Context, r Reader, dst []T, op Op, o *ReduceO
 		return nil
 	}
 	clear(dst)
-	return c.Decode(convert.ValuesOf(dst), j.bytes, j.dtype.Size, 0)
+	return c.Decode(convert.ValuesOf(dst), j.bytes, j.dtype.Size, 0, nil)
 }
 
 // ReduceAll reduces all items of r to one value. T must match the dtype of the result as in Read. The options Axes and

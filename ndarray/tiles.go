@@ -125,7 +125,7 @@ func readTile[T any](ctx context.Context, h *snapshot, r Reader, c convert.Conve
 	case !c.Cast.None():
 		c.Cast.Run(values, b) // in place if the sizes are the same
 	case !c.Direct:
-		return decodeItems(ctx, c, r, t.Items, b)
+		return decodeItems(ctx, c, r, t.Items, engine.Stored{Bytes: b})
 	}
 	return nil
 }

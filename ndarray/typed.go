@@ -94,7 +94,7 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 	if err := a.readSelection(ctx, v, st, m, &s, sel, b); err != nil {
 		return nil, err
 	}
-	if err := decodeItems(ctx, c.Converter, r, dst, b); err != nil {
+	if err := decodeItems(ctx, c.Converter, r, dst, engine.Stored{Bytes: b}); err != nil {
 		return nil, err
 	}
 	return dst, nil
@@ -121,7 +121,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	if err := a.readBytes(ctx, m, nil, b, sel); err != nil {
 		return inItems(err)
 	}
-	return decodeItems(ctx, c.Converter, r, dst, b)
+	return decodeItems(ctx, c.Converter, r, dst, engine.Stored{Bytes: b})
 }
 
 // Item returns the item at a position. at holds one number for each axis. Negative numbers count from the end. Item
@@ -146,7 +146,7 @@ func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		return item[0], err
 	}
 	dst := make([]T, 1)
-	err = decodeItems(ctx, c.Converter, r, dst, b)
+	err = decodeItems(ctx, c.Converter, r, dst, engine.Stored{Bytes: b})
 	return dst[0], err
 }
 
@@ -267,7 +267,7 @@ func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
 }
 
 // DecodeItems converts stored items of r, as ReadBytes returns them, to values. dst has one value for each. Errors are
-// those of Read.
+// those of Read, but no error is of a null: what its value cannot hold becomes zero.
 //
 // It is for package table, which holds decoded blocks. Its last parameter has an internal type: other packages cannot
 // call it.
@@ -281,17 +281,17 @@ func DecodeItems[T any](ctx context.Context, r Reader, dst []T, stored engine.St
 	case c.Direct:
 		copy(convert.Bytes(dst), stored.Bytes)
 	default:
-		return decodeItems(ctx, c.Converter, r, dst, stored.Bytes)
+		return decodeItems(ctx, c.Converter, r, dst, stored)
 	}
 	return nil
 }
 
 // decodeItems converts items of r to values.
-func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst []T, b []byte) error {
+func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst []T, stored engine.Stored) error {
 	size := r.DType().Size
 	clear(dst)
 	return inBatches(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
-		err := c.Decode(convert.ValuesOf(dst[from:to]), b[from*size:], size, from)
+		err := c.Decode(convert.ValuesOf(dst[from:to]), stored.Bytes[from*size:], size, stored.First+from, stored.Null)
 		if a, _ := r.source(); err != nil && a.f.Engine().Name() != "" {
 			err = &frame.Error{Path: a.f.Engine().Name(), Part: "items", Chunk: -1, Off: -1, Err: err}
 		}

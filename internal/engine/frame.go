@@ -144,6 +144,8 @@ type Internal struct{ _ byte }
 // Stored is bytes for exported functions that only packages of this module can call.
 type Stored struct {
 	Bytes []byte
+	First int                 // number of the first item
+	Null  func(item int) bool // reports whether an item is null; nil = none is
 	_     Internal
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // Op is a comparison.
@@ -112,7 +113,10 @@ func readOrdered[T cmp.Ordered](ctx context.Context, c *Column, values []T, star
 		values = make([]T, stop-start)
 	}
 	values = values[:stop-start]
-	return values, readSpanInto(ctx, c, values, from, to)
+	if err := readSpanInto(ctx, c, values, from, to); !errors.Is(err, ndarray.ErrValue) {
+		return values, err
+	}
+	return read[T](ctx, c, start, stop) // the item that T cannot hold may be of a null
 }
 
 // matches reports whether x compares with v.

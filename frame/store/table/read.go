@@ -2,13 +2,16 @@ package table
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/rows"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -27,12 +30,13 @@ import (
 //	any kind             any: nil for null, otherwise the type above of the same size; for ndarray a slice per row
 //
 // If T is not any, nulls look like values. For dictionaries and the kinds vlstring, vlbytes, list, struct and object
-// they are zero values. For other kinds they are the values that the file holds in their positions. Column.Nulls
-// reports which values are null, and ReadNullable returns pointers. NaT, the lowest int64 of a timestamp, is the zero
-// time.Time, or nil if T is any.
+// they are zero values. For other kinds they are the values that the file holds in their positions, or zero values
+// where T cannot hold these. Column.Nulls reports which values are null, and ReadNullable returns pointers. NaT, the
+// lowest int64 of a timestamp, is the zero time.Time, or nil if T is any.
 //
-// The error wraps ErrBounds for rows that do not exist, ErrType for a T that does not fit, and ErrTooLarge if the
-// values take more memory than the stored bytes of the column or MaxBytes allow: then read fewer rows, or use All.
+// The error wraps ErrBounds for rows that do not exist, ErrType for a T that does not fit, ndarray.ErrValue for an item
+// that T cannot hold, such as text that is not valid Unicode, and ErrTooLarge if the values take more memory than the
+// stored bytes of the column or MaxBytes allow: then read fewer rows, or use All.
 func Read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	if err := c.checkRows(start, stop); err != nil {
 		return nil, err
@@ -185,43 +189,84 @@ func (c *Column) wrongType(v any) error {
 }
 
 // readRows returns the items of rows of the array of a column, itemCount for each row. Rows that are next to each other
-// are read at once.
+// are read at once. If a value cannot hold one of their items, they are read some at a time, because the item may be of
+// a null.
 func readRows[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	if start == stop {
 		return []T{}, nil
 	}
 	if from, to := c.rows.Position(start), c.rows.Position(stop-1)+1; to-from == stop-start {
-		return readSpan[T](ctx, c, c.array, from, to)
+		values, err := readSpan[T](ctx, c, c.array, from, to)
+		if !errors.Is(err, ndarray.ErrValue) {
+			return values, err
+		}
 	}
-	m, per := memory{f: c.array.Frame()}, c.itemCount()
-	if err := m.addRows(stop-start, per, max(int64(c.array.DType().Size), int64(reflect.TypeFor[T]().Size()))); err != nil {
+	per, width := c.itemCount(), int64(c.array.DType().Size)
+	size := max(width, int64(reflect.TypeFor[T]().Size()), 1)
+	m := memory{f: c.array.Frame()}
+	if err := m.addRows(stop-start, per, size); err != nil {
 		return nil, err
 	}
 	var out []T
-	err := eachWindow(ctx, c, start, stop, func(items []T, live []int32) error {
-		if live == nil {
-			out = append(out, items...)
+	var buf, kept []byte
+	window := max(min(rows.Window, windowBytes/(max(per, 1)*size)), 1)
+	width *= per
+	row := start
+	err := c.rows.Windows(start, stop, window, func(from, to int64, live []int32) error {
+		items, err := c.spanBytes(ctx, c.array, &buf, from, to, width)
+		if err != nil {
+			return err
 		}
-		for _, i := range live {
-			out = append(out, items[int64(i)*per:(int64(i)+1)*per]...)
+		n := to - from
+		if live != nil {
+			n = int64(len(live))
+			kept = slices.Grow(kept[:0], int(n*width))
+			for _, i := range live {
+				kept = append(kept, items[int64(i)*width:(int64(i)+1)*width]...)
+			}
+			items = kept
 		}
-		return nil
+		done := len(out)
+		out = slices.Grow(out, int(n*per))[:done+int(n*per)]
+		row += n
+		return decodeRows(ctx, c, out[done:], items, row-n, n)
 	})
 	return out, err
 }
 
-// eachWindow reads the rows start to stop-1 of the array of a column, some at a time. see gets the items of stored
-// rows, and the numbers of those that are not deleted, or nil if none of them is.
-func eachWindow[T any](ctx context.Context, c *Column, start, stop int64, see func(items []T, live []int32) error) error {
-	size := max(int64(c.array.DType().Size), int64(reflect.TypeFor[T]().Size()), 1)
-	window := max(min(rows.Window, windowBytes/(max(c.itemCount(), 1)*size)), 1)
-	return c.rows.Windows(start, stop, window, func(from, to int64, live []int32) error {
-		items, err := readSpan[T](ctx, c, c.array, from, to)
-		if err != nil {
-			return err
+// decodeRows converts the stored items of n rows, starting at row, to values. Where a value cannot hold the item of a
+// null, it becomes zero.
+func decodeRows[T any](ctx context.Context, c *Column, dst []T, items []byte, row, n int64) error {
+	if err := ndarray.DecodeItems(ctx, c.array, dst, engine.Stored{Bytes: items}); !errors.Is(err, ndarray.ErrValue) {
+		return err
+	}
+	nulls, err := c.nulls(ctx, row, row+n)
+	if err != nil {
+		return err
+	}
+	per, width := c.itemCount(), int64(len(items))/n
+	decode := func(from, to int64) error { // some of the rows
+		first := int(c.rows.Position(row+from) * per)
+		null := func(item int) bool { return nulls != nil && nulls[from+int64(item-first)/per] }
+		s := engine.Stored{Bytes: items[from*width : to*width], First: first, Null: null}
+		return ndarray.DecodeItems(ctx, c.array, dst[from*per:to*per], s)
+	}
+	from, to := int64(0), n
+	if err = decode(from, to); !errors.Is(err, ndarray.ErrValue) {
+		return err
+	}
+	for to-from > 1 { // find the row
+		half := from + (to-from)/2
+		if decode(from, half) != nil {
+			to = half
+		} else {
+			from = half
 		}
-		return see(items, live)
-	})
+	}
+	if err = decode(from, to); err != nil {
+		return fmt.Errorf("row %d: %w", row+from, err)
+	}
+	return nil
 }
 
 // readBools returns booleans. A column with a value for null stores them as bytes.

@@ -94,16 +94,17 @@ func ValuesOf[T any](s []T) Values {
 	return Values{unsafe.Pointer(unsafe.SliceData(s)), unsafe.Sizeof(*new(T)), len(s)}
 }
 
-// Decode converts items of size bytes to values. It returns ErrValue for an item that a value cannot hold. The error
-// counts items from first.
-func (c Converter) Decode(v Values, b []byte, size, first int) error {
-	return decode(c.steps, v, items{b, size}, first, 1)
+// Decode converts items of size bytes to values. It returns ErrValue for an item that a value cannot hold, unless null
+// is not nil and reports true for it: then what the value cannot hold becomes zero. The error and null count items from
+// first.
+func (c Converter) Decode(v Values, b []byte, size, first int, null func(item int) bool) error {
+	return decode(c.steps, v, items{b, size, null}, first, 1)
 }
 
 // Encode converts values to items of size bytes, which must be zeros. It returns ErrValue for a value that an item
 // cannot hold. The error counts values from first.
 func (c Converter) Encode(v Values, b []byte, size, first int) error {
-	return encode(c.steps, v, items{b, size}, first, 1)
+	return encode(c.steps, v, items{b: b, step: size}, first, 1)
 }
 
 // givenOr returns the dtype given, or if that is empty the dtype of the type. Strings may have no length.

@@ -219,7 +219,7 @@ func checkMatch(t *testing.T, choices, content []byte) {
 	raw := bytes.Repeat(content, n*d.Size/len(content)+1)[:n*d.Size]
 	got, want := reflect.MakeSlice(reflect.SliceOf(gt), n, n), reflect.New(gt).Elem()
 	v := Values{got.UnsafePointer(), gt.Size(), n}
-	err = decode(steps, v, items{raw, d.Size}, 0, 1)
+	err = decode(steps, v, items{b: raw, step: d.Size}, 0, 1)
 	for i := range n {
 		if !naiveValue(d, raw[i*d.Size:(i+1)*d.Size], want) {
 			if !errors.Is(err, errs.ErrValue) || !strings.Contains(err.Error(), "item ") {
@@ -246,7 +246,7 @@ func checkMatch(t *testing.T, choices, content []byte) {
 		t.Fatalf("%v and %v: %v", d, gt, err)
 	}
 	encoded := make([]byte, n*d.Size)
-	if err := encode(steps, v, items{encoded, d.Size}, 0, 1); err != nil {
+	if err := encode(steps, v, items{b: encoded, step: d.Size}, 0, 1); err != nil {
 		// Only a rounded value may be out of range.
 		if !strings.Contains(d.String(), "[ps]") && !strings.Contains(d.String(), "[fs]") {
 			t.Fatalf("%v: %v", d, err)
@@ -254,7 +254,7 @@ func checkMatch(t *testing.T, choices, content []byte) {
 		return
 	}
 	again := reflect.MakeSlice(reflect.SliceOf(gt), n, n)
-	if err := decode(steps, Values{again.UnsafePointer(), gt.Size(), n}, items{encoded, d.Size}, 0, 1); err != nil {
+	if err := decode(steps, Values{again.UnsafePointer(), gt.Size(), n}, items{b: encoded, step: d.Size}, 0, 1); err != nil {
 		t.Fatalf("%v: %v", d, err)
 	}
 	if fmt.Sprint(got.Interface()) != fmt.Sprint(again.Interface()) {

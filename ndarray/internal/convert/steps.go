@@ -76,7 +76,11 @@ func (s *step) valueSpan() uintptr {
 type items struct {
 	b    []byte
 	step int
+	null func(item int) bool // see Converter.Decode
 }
+
+// isNull reports whether an item is null.
+func (b *items) isNull(item int) bool { return b.null != nil && b.null(item) }
 
 // address returns the address of the part of value i.
 //
@@ -136,7 +140,7 @@ func (s *step) inner(v Values, b items, f func(v Values, b items, first, each in
 	}
 	for i := range v.n {
 		w := Values{unsafe.Add(v.p, uintptr(i)*v.step), s.valueStep, s.count}
-		if err := f(w, items{b.b[i*b.step:], s.itemStep}, i, 0); err != nil {
+		if err := f(w, items{b.b[i*b.step:], s.itemStep, b.null}, i, 0); err != nil {
 			return err
 		}
 	}
@@ -228,7 +232,7 @@ func (s *step) decodeChecked(v Values, b items, first, each int) error {
 			*(*string)(p) = readString(item)
 		case textStep:
 			text, err := readText(item, s.big)
-			if err != nil {
+			if err != nil && !b.isNull(first+each*i) {
 				return s.badItem(first+each*i, err.Error())
 			}
 			*(*string)(p) = text
@@ -238,10 +242,13 @@ func (s *step) decodeChecked(v Values, b items, first, each int) error {
 			*(*time.Duration)(p), ok = s.unit.duration(int64(numbers.Load64(item, s.big)))
 		case narrowStep:
 			if !s.narrow(p, item) {
-				return s.badItem(first+each*i, "the number does not fit in 32 bits")
+				if !b.isNull(first + each*i) {
+					return s.badItem(first+each*i, "the number does not fit in 32 bits")
+				}
+				*(*uint)(p) = 0
 			}
 		}
-		if !ok {
+		if !ok && !b.isNull(first+each*i) {
 			return s.badItem(first+each*i, fmt.Sprintf("%d %s is out of the range of %s",
 				int64(numbers.Load64(item, s.big)), s.unit.dtype, [...]string{timeStep: "time.Time", durationStep: "time.Duration"}[s.kind]))
 		}
