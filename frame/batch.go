@@ -449,19 +449,38 @@ func (b *Batch) fit(size int64, last, added bool) error {
 // makeVariable turns the frame into one with chunks of variable size. Special entries, whose size would then be
 // unknown, become chunks.
 func (b *Batch) makeVariable() error {
+	size := b.next.chunkSize
+	b.list()
+	b.next.chunkSize = 0
+	return b.storeSpecial(size)
+}
+
+// storeOddItems stores the special entries of chunks that end inside an item as ordinary chunks, because C-Blosc2
+// rejects them in an index.
+func (b *Batch) storeOddItems() error {
 	s := b.next
-	list := b.list()
-	size := s.chunkSize
-	s.chunkSize = 0
-	total := int64(0)
-	for i, e := range list {
+	if items := int64(s.typeSize); s.nbytes%items == 0 && int64(s.chunkSize)%items == 0 {
+		return nil
+	}
+	if err := b.checkList(s.index.n); err != nil {
+		return err
+	}
+	return b.storeSpecial(s.chunkSize)
+}
+
+// storeSpecial stores special entries as chunks, except those of whole items if chunks have a size. The entries are
+// those of a frame with chunks of size bytes.
+func (b *Batch) storeSpecial(size int32) error {
+	s := b.next
+	now, total := s.chunkSize, int64(0)
+	for i, e := range b.list() {
 		special, err := e.special()
-		if err != nil || special == chunk.Regular {
+		if err != nil || special == chunk.Regular || now > 0 && s.chunkLen(i)%int64(s.typeSize) == 0 {
 			continue
 		}
 		s.chunkSize = size
 		h, err := b.f.chunkHeader(s.src, s, i)
-		s.chunkSize = 0
+		s.chunkSize = now
 		if err != nil {
 			return err
 		}

@@ -92,20 +92,20 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	b.copiesFrom(f)
 	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
 		b.next.index, b.next.nbytes = s.index, s.nbytes
-	} else {
-		var buf []byte
-		var err error
-		chunks := f.distinctChunks(ctx, s)
-		chunks.checkArray()
-		chunks.readAhead(readChunks)
-		defer chunks.stop()
-		for i := range s.index.n {
-			if err = ctx.Err(); err != nil {
-				return err
-			}
-			if buf, err = chunks.append(b, i, buf); err != nil {
-				return f.orClosed(err)
-			}
+		return b.storeOddItems()
+	}
+	var buf []byte
+	chunks := f.distinctChunks(ctx, s)
+	chunks.checkArray()
+	chunks.readAhead(readChunks)
+	defer chunks.stop()
+	for i := range s.index.n {
+		err := ctx.Err()
+		if err == nil {
+			buf, err = chunks.append(b, i, buf)
+		}
+		if err != nil {
+			return f.orClosed(err)
 		}
 	}
 	return nil

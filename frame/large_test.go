@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"os"
 	"path/filepath"
 	"runtime"
 	"sync"
@@ -413,6 +414,65 @@ func BenchmarkAppend(b *testing.B) {
 					must(b, f.Append(b.Context(), p))
 				}
 			})
+		}
+	}
+}
+
+// TestCopyOddItems copies and salvages frames of one special value, some of whose chunks end inside an item. C-Blosc2
+// cannot read such chunks if they are index entries.
+func TestCopyOddItems(t *testing.T) {
+	const bad = 0x80 << 56 // an unusable entry
+	for _, c := range []struct {
+		special    chunk.Special
+		chunk, odd int // size of a chunk, and the number of the first chunk that ends inside an item
+		checksums  bool
+		entry      uint64 // of the index, or 0
+	}{
+		{special: chunk.Zeros, chunk: 800, odd: 9},
+		{special: chunk.Zeros, chunk: 800, odd: 9, checksums: true},
+		{special: chunk.Uninit, chunk: 800, odd: 9},
+		{special: chunk.Zeros, chunk: 804, odd: 0},
+		{special: chunk.Zeros, chunk: 800, odd: 9, entry: bad},
+	} {
+		f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.fillSpecial(7403, c.special) }, &CreateOptions{
+			Params: chunk.Params{TypeSize: 1, BlockSize: 400}, ChunkSize: c.chunk, Checksums: c.checksums,
+		})
+		must(t, err)
+		b := bytes.Clone(f.store.(*contiguous).Bytes.(*Memory).Bytes())
+		binary.BigEndian.PutUint32(b[offTypeSize:], 8)
+		if c.entry != 0 {
+			e, _ := specialEntry(c.special)
+			entry := binary.LittleEndian.AppendUint64(nil, uint64(e))
+			binary.LittleEndian.PutUint64(b[bytes.Index(b, entry):], c.entry)
+		}
+		name := filepath.Join(t.TempDir(), "x.b2frame")
+		must(t, os.WriteFile(name, b, 0o666))
+		check := func(what string, g *Frame, err error) {
+			t.Helper()
+			must(t, err)
+			defer g.Close()
+			verify(t, g)
+			for i := range g.NumChunks() {
+				x, err := g.ChunkInfo(t.Context(), i)
+				if must(t, err); (x.Special == chunk.Regular) != (i >= c.odd) {
+					t.Errorf("%+v, %s: chunk %d is %v", c, what, i, x.Special)
+				}
+			}
+			if p := content(t, g); !bytes.Equal(p, make([]byte, 7403)) {
+				t.Errorf("%+v, %s: %d bytes", c, what, len(p))
+			}
+		}
+		for _, sparse := range []bool{false, true} {
+			o := &CreateOptions{Sparse: sparse, NoSync: true, Overwrite: true}
+			if c.entry == 0 {
+				f, err := Open(t.Context(), name, nil)
+				must(t, err)
+				g, err := Copy(t.Context(), name+".copy", f, o)
+				check("Copy", g, err)
+				f.Close()
+			}
+			g, _, err := Salvage(t.Context(), name+".salvaged", name, nil, o)
+			check("Salvage", g, err)
 		}
 	}
 }

@@ -288,18 +288,13 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 			found.Lost = s.index.n
 			return nil
 		}
-		b.next.index, b.next.nbytes = s.index, s.nbytes
-		if err := f.checkUsable(ctx, s, 0); err != nil {
+		f.salvageUniform(ctx, s, b, report, found)
+		err := b.storeOddItems()
+		if errors.Is(err, ErrTooLarge) { // only C-Blosc2 cannot read these chunks
 			report(err)
-			found.Lost, b.next.index.uniform = s.index.n, entryZeros
-			return nil
+			err = nil
 		}
-		found.Chunks = s.index.n
-		if err := f.checkUsable(ctx, s, s.index.n-1); err != nil { // the last may be shorter than the others
-			report(err)
-			f.loseLast(s, b, found)
-		}
-		return nil
+		return err
 	}
 	size, err := f.store.size(s)
 	if err != nil {
@@ -337,6 +332,21 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		}
 	}
 	return nil
+}
+
+// salvageUniform sets the index to that of s, whose chunks have one special value. Chunks that are lost become zeros.
+func (f *Frame) salvageUniform(ctx context.Context, s *snapshot, b *Batch, report func(error), found *Salvaged) {
+	b.next.index, b.next.nbytes = s.index, s.nbytes
+	if err := f.checkUsable(ctx, s, 0); err != nil {
+		report(err)
+		found.Lost, b.next.index.uniform = s.index.n, entryZeros
+		return
+	}
+	found.Chunks = s.index.n
+	if err := f.checkUsable(ctx, s, s.index.n-1); err != nil { // the last may be shorter than the others
+		report(err)
+		f.loseLast(s, b, found)
+	}
 }
 
 // loseLast replaces the last of the chunks of one special value by zeros, or all chunks if there are too many for a
