@@ -72,8 +72,8 @@ func (f *Frame) inherited(o *CreateOptions) CreateOptions {
 	return to
 }
 
-// copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. The codec and the
-// filters in the header need not be available.
+// copyOf creates a frame with the header and the metalayers of s, and the chunks that fill adds. The block size in the
+// header becomes that of the array, if there is one. The codec and the filters in the header need not be available.
 func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fill func(b *Batch) error) (*Frame, error) {
 	to.Params, to.Meta, to.copied = chunk.Params{TypeSize: int(s.typeSize)}, s.meta, true
 	to.Checksums = to.Checksums || s.checksums != nil
@@ -81,6 +81,9 @@ func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fi
 	return CreateFunc(ctx, name, func(b *Batch) error {
 		h := s.header
 		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
+		if _, size := arraySizes(s); size > 0 && size <= chunk.MaxBlockSize && s.chunkSize > 0 && int64(s.chunkSize)%size == 0 {
+			h.blockSize = int32(size) // otherwise C-Blosc2 may be unable to read special chunks
+		}
 		b.next.header = h
 		b.takeVLMeta(s)
 		return fill(b)
@@ -399,7 +402,7 @@ func (d *distinctChunks) verify(i int) (n int64, last bool, err error) {
 		if over := d.spend(i, d.storedSize(i, &h)); over != nil {
 			return 0, true, over
 		}
-		return int64(h.NBytes), false, cmp.Or(err, d.checkSizes(i, &h))
+		return int64(h.NBytes), false, cmp.Or(err, d.checkSizes(i, &h), d.checkIndexed(i, &h))
 	}
 	c := d.seen[d.s.index.at(i)]
 	if c == nil {
@@ -427,6 +430,18 @@ func (d *distinctChunks) checkSizes(i int, h *coder.Header) error {
 		}
 	case int64(h.BlockSize) != d.blockSize || h.VLBlocks():
 		return d.f.chunkError(d.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, d.blockSize))
+	}
+	return nil
+}
+
+// checkIndexed returns an error if chunk i is a special entry of the index, and the block size in the header of the
+// frame divides it into another number of blocks than the array has. C-Blosc2 then cannot read the array.
+func (d *distinctChunks) checkIndexed(i int, h *coder.Header) error {
+	if d.blockSize == 0 || d.s.index.at(i) >= 0 {
+		return nil
+	}
+	if want := (int64(h.NBytes) + d.blockSize - 1) / d.blockSize; int64(h.NumBlocks()) != want {
+		return d.f.chunkError(d.s, i, corrupt("%v of %d blocks by the header, those of the array have %d", h.Special(), h.NumBlocks(), want))
 	}
 	return nil
 }

@@ -51,6 +51,11 @@ func (b *Batch) Resize(ctx context.Context, shape ...int64) error {
 	if err == nil {
 		err = b.b.Engine().CheckChunks(next.geo.Chunks, next.geo.ChunkBytes)
 	}
+	for axis := 0; axis < len(shape) && err == nil; axis++ {
+		if next.geo.Grid[axis] > b.st.geo.Grid[axis] { // there are new chunks
+			err = b.a.checkBlocks(b.b, next)
+		}
+	}
 	if err != nil {
 		return err
 	}

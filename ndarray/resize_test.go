@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -437,5 +438,58 @@ func TestToWriterState(t *testing.T) {
 				t.Errorf("%d rows, %v: %d bytes of several commits", n, sel, len(items))
 			}
 		}
+	}
+}
+
+// TestHeaderBlockSize edits, copies and salvages arrays of 3 chunks of 2 blocks, whose frame header has another block
+// size. C-Blosc2 reads them only if no chunk is special.
+func TestHeaderBlockSize(t *testing.T) {
+	ctx := t.Context()
+	o := &CreateOptions{Chunks: []int64{8}, Blocks: []int64{4}}
+	items, err := Create(ctx, "", []int64{20}, slices.Repeat([]int32{1, 2, 3, 4, 5}, 4), o)
+	must(t, err)
+	zeros, err := Zeros(ctx, "", []int64{20}, "<i4", o)
+	must(t, err)
+	info, err := items.Frame().ChunkInfo(ctx, 0)
+	must(t, err)
+	name := filepath.Join(t.TempDir(), "x")
+	write := func(a *Array, blockSize uint32, damage byte) {
+		b, err := saved(a.Frame())
+		must(t, err)
+		binary.BigEndian.PutUint32(b[53:], blockSize)
+		b[info.Off] ^= damage
+		must(t, os.WriteFile(name, b, 0o666))
+	}
+	check := func(what string, f *frame.Frame, err error) {
+		t.Helper()
+		must(t, err)
+		if n := f.Info().BlockSize; n != 16 {
+			t.Errorf("%s: block size %d", what, n)
+		}
+		must(t, f.Verify(ctx, nil))
+		f.Close()
+	}
+	for _, size := range []uint32{0, 8, 64, 502} {
+		write(items, size, 0)
+		a, err := Edit(ctx, name, nil)
+		must(t, err)
+		wantMessage(t, a.Resize(ctx, 40), ErrCorrupt, "copy the array to edit it")
+		must(t, errors.Join(a.Verify(ctx, nil), a.Delete(ctx, 0, 8, 8), a.Resize(ctx, 8), a.Verify(ctx, nil)))
+		f, err := frame.Copy(ctx, "", a.Frame(), nil)
+		check("copy", f, err)
+		a.Close()
+		write(items, size, 0xff)
+		f, found, err := frame.Salvage(ctx, "", name, nil, nil)
+		check("salvaged", f, err)
+		if found.Lost != 1 {
+			t.Errorf("%+v", found)
+		}
+		write(zeros, size, 0)
+		a, err = Open(ctx, name, nil)
+		must(t, err)
+		wantMessage(t, a.Verify(ctx, nil), ErrCorrupt, "those of the array have 2")
+		f, err = frame.Copy(ctx, "", a.Frame(), nil)
+		check("copy of zeros", f, err)
+		a.Close()
 	}
 }

@@ -76,10 +76,19 @@ func (a *Array) writeSelection(ctx context.Context, b *frame.Batch, st *state, m
 
 // encode encodes the chunks of a plan. all is the approximate size of the selected items in bytes, or 0.
 func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, p engine.WritePlan, all int64) error {
+	if err := a.checkBlocks(b, st); err != nil {
+		return err
+	}
+	return b.Engine().Encode(ctx, int(st.geo.ChunkBytes), p, all)
+}
+
+// checkBlocks returns an error if new chunks would have blocks of another size than those of the array. This includes
+// special chunks, which this package could read, but C-Blosc2 could not.
+func (a *Array) checkBlocks(b *frame.Batch, st *state) error {
 	if have := b.Engine().View().Info().BlockSize; int64(have) != st.geo.BlockBytes {
 		return a.corrupt("blocks have %d bytes, but new chunks would get blocks of %d; copy the array to edit it", st.geo.BlockBytes, have)
 	}
-	return b.Engine().Encode(ctx, int(st.geo.ChunkBytes), p, all)
+	return nil
 }
 
 // writing is the engine.WritePlan of a selection. It writes src, or src as every item.
