@@ -23,6 +23,7 @@ type chunkAhead struct {
 	source           io.ReaderAt     // with that context
 	number           int
 	off, size, guess int64            // as in source
+	usual            int64            // as in source; size if it has none
 	exact            bool             // as in source
 	likely           int64            // size of the chunk
 	share            float64          // of the chunk that is needed; 0 if the blocks are cached
@@ -112,10 +113,10 @@ func (a *chunkAhead) headLen() int64 {
 	if s := a.p.d.s; s.chunkSize > 0 && s.blockSize > 0 {
 		n = max(n, coder.HeaderSize+4*(int64(s.chunkSize)/int64(s.blockSize)+1))
 	}
-	if a.size < 4*headBytes {
-		n = a.size
+	if a.usual < 4*headBytes {
+		n = a.usual
 	}
-	return min(n, a.size, maxHead)
+	return min(n, a.usual, maxHead)
 }
 
 // setParts sets the parts that are needed.

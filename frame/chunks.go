@@ -217,6 +217,9 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 	if a, ok := from.(interface{ chunk() []byte }); ok { // read ahead
 		src.mem = a.chunk()
 	}
+	if src.usual > 0 && src.usual < 16<<10 {
+		want = 1 // one read of a small chunk takes less time than two
+	}
 	switch {
 	case src.mem != nil:
 		err = w.Open(r, src.mem)

@@ -2,6 +2,7 @@ package frame
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -198,6 +199,7 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 		return nil
 	}
 	a := &chunkAhead{p: p, call: p.call, source: d.from, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
+	a.usual = cmp.Or(src.usual, src.size)
 	a.exact = src.exact || src.guess == src.size
 	if a.likely = src.likely; a.likely == 0 {
 		a.likely = src.guess

@@ -103,12 +103,12 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 	if off < 0 {
 		return source{}, corrupt("chunk file number %d", e)
 	}
-	src := source{at: from, off: off, size: chunk.MaxBytes}
+	src := source{at: from, off: off, size: chunk.MaxBytes, usual: chunk.MaxBytes}
 	if s.chunkSize > 0 && !s.vlBlocks { // each block of variable size adds its position and size
-		src.size = min(src.size, int64(s.chunkSize)+chunk.MaxOverhead)
+		src.usual = min(src.usual, int64(s.chunkSize)+chunk.MaxOverhead) // a chunk may have unused bytes
 	}
-	src.likely = min(max(s.cbytes, 0)/max(1, s.storedChunks()), src.size)
-	src.guess = min(src.size, 2*src.likely+4096)
+	src.likely = min(max(s.cbytes, 0)/max(1, s.storedChunks()), src.usual)
+	src.guess = min(src.usual, 2*src.likely+4096)
 	src.exact = true // more is rare
 	return src, nil
 }

@@ -138,6 +138,7 @@ type source struct {
 	at     io.ReaderAt
 	off    int64 // of the chunk
 	size   int64 // upper bound of the size in bytes
+	usual  int64 // an upper bound for most chunks, at most size; or 0
 	guess  int64 // an estimate of the size, or 0
 	exact  bool  // guess is not less than the size
 	likely int64 // the mean size of chunks, if guess is much larger

@@ -3,7 +3,14 @@ package remote_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,4 +77,66 @@ func TestDirFilesSlow(t *testing.T) {
 			t.Errorf("%d requests, want 40", s.Requests)
 		}
 	})
+}
+
+// TestDirUnusedBytes reads chunk files with bytes after their blocks, which make them longer than chunks usually are.
+func TestDirUnusedBytes(t *testing.T) {
+	ctx := t.Context()
+	for _, n := range []int{500, 3000, 100_000} { // items of a chunk
+		name := filepath.Join(t.TempDir(), "d")
+		items := make([]int32, 4*n)
+		for i := range items {
+			items[i] = int32(i * i)
+		}
+		o := &ndarray.CreateOptions{Chunks: []int64{int64(n)}, Blocks: []int64{int64(n / 5)}, Sparse: true}
+		a, err := ndarray.Create(ctx, name, []int64{int64(4 * n)}, items, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.Close()
+		file := filepath.Join(name, "00000001.chunk")
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b = append(b, make([]byte, 4*n)...)
+		binary.LittleEndian.PutUint32(b[12:], uint32(len(b)))
+		if err := os.WriteFile(file, b, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		server := httptest.NewServer(http.FileServer(http.Dir(name)))
+		defer server.Close()
+		dir, err := remote.OpenDir(ctx, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dir.Close()
+		if a, err = ndarray.OpenSource(ctx, dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		if b, err := a.Frame().ReadBlock(ctx, nil, 1, 3); err != nil || len(b) != n/5*4 {
+			t.Errorf("chunks of %d: a block of %d bytes, %v", n, len(b), err)
+		}
+		if b, err := a.Frame().ReadChunk(ctx, nil, 1); err != nil || len(b) != 4*n {
+			t.Errorf("chunks of %d: %d bytes, %v", n, len(b), err)
+		}
+		for _, sel := range []ndarray.Index{ndarray.All, ndarray.At(int64(n + 1)), ndarray.Span(int64(n-1), int64(n+2))} {
+			got, err := ndarray.Read[int32](ctx, a, sel)
+			if err != nil {
+				t.Errorf("chunks of %d: %v", n, err)
+			} else if i := slices.Index(items, got[0]); !slices.Equal(got, items[i:i+len(got)]) {
+				t.Errorf("chunks of %d: %d items", n, len(got))
+			}
+		}
+		if _, err := a.Frame().ReadRaw(ctx, nil, 1); err != nil {
+			t.Error(err)
+		}
+		if err := a.Verify(ctx, nil); err != nil {
+			t.Error(err)
+		}
+		if _, err := a.Save(ctx, io.Discard); err != nil {
+			t.Error(err)
+		}
+	}
 }
