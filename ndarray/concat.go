@@ -452,7 +452,8 @@ func (x *joinedBox) read(ctx context.Context, stride *grid.Dims, ndim int) error
 		h = x.ahead
 	}
 	if p.convert.None() {
-		return h.readStrided(ctx, dst, start, count, stride)
+		_, err := h.readStrided(ctx, dst, start, count, stride)
+		return err
 	}
 	n, _ := grid.Product(count[:ndim])
 	raw := make([]byte, n*int64(p.m.Dtype.Size))

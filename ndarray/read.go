@@ -184,7 +184,7 @@ func setPlan(p *selection.Plan, st *state, m *selection.Mapping, s *selection.Se
 
 // run reads the planned selection into dst.
 func (r *reading) run(ctx context.Context, v engine.View, dst []byte) error {
-	r.dst, r.next = dst, 0
+	r.dst, r.next, r.special = dst, 0, false
 	err := v.Decode(ctx, r, r.plan.BlockCount(), int(r.plan.Geo.BlockBytes))
 	r.dst, r.plan.Geo = nil, nil
 	return err
@@ -197,6 +197,8 @@ type reading struct {
 	dst  []byte
 	path string // for errors
 	item []byte // memory for reading a single item
+
+	special bool // the plan has one chunk, which is special
 }
 
 // readVisit is the state of a reading for a chunk that is being decoded.
@@ -232,6 +234,9 @@ func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, typeSi
 	item, err := r.specialItem(v, s, value, typeSize)
 	if err != nil {
 		return err
+	}
+	if r.plan.Chunks == 1 {
+		r.special = true
 	}
 	r.plan.Fill(&visit.part, r.dst, item)
 	return nil

@@ -50,7 +50,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		return loadPortion(ctx, j, s, widen, &k)
 	}
 	defer j.h.readAhead(j.ctx, j.h.within(boxes))()
-	for s, err := range sched.Ahead(j.ctx, workers-1, boxes.All(), set, load) {
+	for s, err := range sched.Ahead(j.ctx, workers-1, boxes.batch(2*j.r.DType().Size+int(unsafe.Sizeof(k.Empty))), boxes.All(), set, load) {
 		if err != nil {
 			return nil, err
 		}
@@ -110,6 +110,9 @@ func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
 	return n
 }
 
+// fewBytes is the size of items that are read without looking at the header of their chunk first.
+const fewBytes = 16 << 10
+
 // loadPortion reads a box and reduces it.
 func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *portion[S, T, A], widen func(S) T, k *reduce.Kernel[T, A]) error {
 	n := int64(1)
@@ -122,31 +125,38 @@ func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *porti
 		s.cells = make([]A, n)
 	}
 	s.cells = s.cells[:n]
-	b, err := j.h.checkBox(s.box)
+	h := j.h
+	b, err := h.checkBox(s.box)
 	if err != nil {
 		return err
 	}
-	one, err := j.special(ctx, &b)
-	if err != nil {
-		return err
+	// If the items are few, reading those of a special chunk takes less time than asking for its header first.
+	size, itemSize := s.box.Size(), j.r.DType().Size
+	few, one := size <= fewBytes/int64(itemSize), false
+	if !few {
+		if one, err = j.special(ctx, &b); err != nil {
+			return err
+		}
 	}
-	size := int64(1)
 	if one {
+		size = 1
 		for i := range s.box.Shape {
 			b.count[i] = 1
 		}
-	} else {
-		size = s.box.Size()
 	}
-	if _, err := checkItems(j.r, "a chunk", size, j.r.DType().Size); err != nil {
+	if _, err := checkItems(j.r, "a chunk", size, itemSize); err != nil {
 		return err
 	}
 	if int64(cap(s.raw)) < size {
 		s.raw = make([]S, size)
 	}
 	s.raw = s.raw[:size]
-	if err := j.h.read(ctx, convert.Bytes(s.raw), &b.start, &b.count); err != nil {
+	special, err := h.readSpecial(ctx, convert.Bytes(s.raw), &b.start, &b.count)
+	if err != nil {
 		return err
+	}
+	if few && special && j.wholeItems(&b) {
+		one, s.raw = true, s.raw[:1]
 	}
 	convert.ToNative(j.r.DType(), convert.Bytes(s.raw))
 	if widen == nil {
@@ -188,9 +198,8 @@ type loop struct {
 	at      int64 // stride in positions
 }
 
-// loops returns the fewest loops over the axes of a box, the innermost first.
-func (j *reduction) loops(b Box, placed bool) []loop {
-	var out []loop
+// loops appends the fewest loops over the axes of a box to out, which is empty, the innermost first.
+func (j *reduction) loops(out []loop, b Box, placed bool) []loop {
 	cell := int64(1)
 	for i := len(b.Shape) - 1; i >= 0; i-- {
 		x := loop{n: b.Shape[i], reduced: j.reduced[i]}
@@ -214,10 +223,12 @@ func (j *reduction) loops(b Box, placed bool) []loop {
 
 // reduceBox reduces the items of a box.
 func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *reduce.Kernel[T, A]) {
-	loops := j.loops(b, k.Placed)
+	var buf [grid.MaxDims]loop
+	var counts grid.Dims
+	loops := j.loops(buf[:0], b, k.Placed)
 	inner := loops[0]
 	outer := loops[1:]
-	count := make([]int64, len(outer))
+	count := counts[:len(outer)]
 	cell, at := int64(0), j.position(b)
 	for ; len(items) > 0; items = items[inner.n:] {
 		if inner.reduced {
@@ -273,16 +284,21 @@ func mergePortion[S, T scalar, A any](j *reduction, cells []A, s *portion[S, T, 
 	}
 }
 
+// wholeItems reports whether a box has at most one part of each item of the array.
+func (j *reduction) wholeItems(b *box) bool {
+	for i := range j.h.m.Ndim {
+		if j.h.m.Axes[i].Bytes != 0 && b.count[i] > 1 {
+			return false
+		}
+	}
+	return true
+}
+
 // special reports whether all items of a box are the item that a special chunk repeats.
 func (j *reduction) special(ctx context.Context, b *box) (bool, error) {
 	h := j.h
-	if h.a.f.Engine().Options().Postfilter != nil {
+	if h.a.f.Engine().Options().Postfilter != nil || !j.wholeItems(b) {
 		return false, nil
-	}
-	for i := range h.m.Ndim {
-		if h.m.Axes[i].Bytes != 0 && b.count[i] > 1 { // several parts of an item
-			return false, nil
-		}
 	}
 	plan := h.plan(&b.start, &b.count, new(grid.Dims))
 	if plan.Chunks != 1 {

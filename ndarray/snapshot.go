@@ -112,6 +112,12 @@ func (h *snapshot) release() { h.v.Release() }
 
 // read reads a box into dst, in C order: count[i] items along each axis i, starting at start[i].
 func (h *snapshot) read(ctx context.Context, dst []byte, start, count *grid.Dims) error {
+	_, err := h.readSpecial(ctx, dst, start, count)
+	return err
+}
+
+// readSpecial is read and reports whether the whole box lies in one special chunk.
+func (h *snapshot) readSpecial(ctx context.Context, dst []byte, start, count *grid.Dims) (special bool, err error) {
 	var stride grid.Dims
 	h.strides(&stride, count)
 	return h.readStrided(ctx, dst, start, count, &stride)
@@ -126,18 +132,19 @@ func (h *snapshot) strides(stride, count *grid.Dims) {
 	}
 }
 
-// readStrided reads a box into dst. stride is the distance of neighbors along each axis in dst, in items.
-func (h *snapshot) readStrided(ctx context.Context, dst []byte, start, count, stride *grid.Dims) error {
+// readStrided is readSpecial with the distances of neighbors along each axis in dst, in items.
+func (h *snapshot) readStrided(ctx context.Context, dst []byte, start, count, stride *grid.Dims) (special bool, err error) {
 	for i := range h.m.Ndim {
 		if count[i] == 0 {
-			return ctx.Err()
+			return false, ctx.Err()
 		}
 	}
 	r := h.a.reading()
 	r.plan = h.plan(start, count, stride)
-	err := r.run(ctx, h.v, dst)
+	err = r.run(ctx, h.v, dst)
+	special = r.special
 	h.a.reads.Put(r)
-	return err
+	return special, err
 }
 
 // plan plans the read of a box.

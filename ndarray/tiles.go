@@ -178,7 +178,7 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 			}
 			return load(ctx, h, t, n)
 		}
-		for t, err := range sched.Ahead(ctx, boxes.ahead, jobs, set, fill) {
+		for t, err := range sched.Ahead(ctx, boxes.ahead, boxes.batch(r.DType().Size), jobs, set, fill) {
 			if err != nil {
 				yield(Tile[T]{Box: t.Box, Inner: t.Inner}, err)
 				return

@@ -176,7 +176,7 @@ func TestAheadPanic(t *testing.T) {
 					t.Errorf("depth %d: panic %v after %d values", depth, v, next)
 				}
 			}()
-			for range Ahead(context.Background(), depth, jobs, func(x *int, job int) { *x = job }, func(_ context.Context, x *int) error {
+			for range Ahead(context.Background(), depth, 8, jobs, func(x *int, job int) { *x = job }, func(_ context.Context, x *int) error {
 				if *x == 20 {
 					panic("a panic")
 				}
@@ -200,7 +200,8 @@ func TestAhead(t *testing.T) {
 	}
 	set := func(x *int, job int) { *x = job }
 	boom := errors.New("boom")
-	for depth := range 4 {
+	for n := range 12 {
+		depth, batch := n%4, n/4*4+1
 		for _, stop := range []int{0, 7, 99, 100} {
 			for _, fails := range []bool{false, true} {
 				var mu sync.Mutex
@@ -217,7 +218,7 @@ func TestAhead(t *testing.T) {
 					return nil
 				}
 				var last error
-				for x, err := range Ahead(ctx, depth, jobs, set, load) {
+				for x, err := range Ahead(ctx, depth, batch, jobs, set, load) {
 					if *x != next {
 						t.Fatalf("depth %d: value %d, want %d", depth, *x, next)
 					}

@@ -1,0 +1,87 @@
+package reduce_test
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/ndarray"
+	"github.com/goblosc/blosc2/ndarray/internal/reduce"
+)
+
+// must ends the test after an error.
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// chunkwiseSum sums the chunks of a in their order, without batches of chunks, with the kernel for sums. Special chunks
+// are the product of their item and its number.
+func chunkwiseSum(t *testing.T, a *ndarray.Array, data []float32, length int) (sum float64, specials int) {
+	t.Helper()
+	k := reduce.SumFloats[float32](int64(len(data)))
+	sum = k.Empty
+	for i, err := range a.ChunkInfos(t.Context()) {
+		must(t, err)
+		items := data[i.Number*int64(length):]
+		items = items[:min(len(items), length)]
+		cell := k.Empty
+		if i.Special != chunk.Regular {
+			specials++
+			cell = k.Copies(items[0], int64(len(items)), 0)
+		} else {
+			k.Row(&cell, items, 0)
+		}
+		k.Merge(&sum, &cell)
+	}
+	return sum, specials
+}
+
+// TestChunkSizes sums chunks of sizes that are read in different ways: several on a goroutine, or one, with or
+// without looking at the header first.
+func TestChunkSizes(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(5, 6))
+	const few = 16 << 10 // bytes of chunks whose header is not read first
+	regular, special := 0, 0
+	for _, length := range []int{1, 2, 3, 64, 1000, few/4 - 1, few / 4, few/4 + 1, 40000} {
+		n := length*(7+r.IntN(60)) + r.IntN(length)
+		data := make([]float32, n)
+		for i := range data {
+			data[i] = float32(math.Exp(r.NormFloat64() * 5))
+		}
+		for _, workers := range []int{1, 2, 5} {
+			o := &ndarray.CreateOptions{Chunks: []int64{int64(length)}, Concurrency: workers}
+			a, err := ndarray.Full(ctx, "", []int64{int64(n)}, float32(r.Float64()), o)
+			must(t, err)
+			for range 5 {
+				at := r.IntN(n/length) * length
+				end := min(n, at+length*(1+r.IntN(n/length/4)))
+				must(t, ndarray.Write(ctx, a, data[at:end], ndarray.Span(int64(at), int64(end))))
+			}
+			items, err := ndarray.Read[float32](ctx, a)
+			must(t, err)
+			want, s := chunkwiseSum(t, a, items, length)
+			special, regular = special+s, regular+(n+length-1)/length-s
+			// The sum of float32 is rounded, but not the sum of the same items as float64.
+			v, err := ndarray.AsType(a, "<f8")
+			must(t, err)
+			if got, err := ndarray.ReduceAll[float32](ctx, a, ndarray.OpSum, nil); err != nil || got != float32(want) {
+				t.Errorf("chunks of %d, %d goroutines: sum %v, want %v (%v)", length, workers, got, float32(want), err)
+			}
+			if got, err := ndarray.ReduceAll[float64](ctx, v, ndarray.OpSum, nil); err != nil || got != want {
+				t.Errorf("chunks of %d, %d goroutines: sum %v, want %v (%v)", length, workers, got, want, err)
+			}
+			if got, err := ndarray.Histogram(ctx, a, []float64{-1, math.MaxFloat32}); err != nil || got[0] != int64(n) {
+				t.Errorf("chunks of %d, %d goroutines: histogram %v of %d items (%v)", length, workers, got, n, err)
+			}
+		}
+	}
+	if special < 200 || regular < 200 {
+		t.Errorf("%d special chunks, %d others", special, regular)
+	}
+}
