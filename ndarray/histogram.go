@@ -116,13 +116,13 @@ func newTally(ctx context.Context, r Reader, what string) (*reduction, error) {
 // runTally counts real numbers. See reduceReal.
 func runTally[S scalar, T Real](j *reduction, widen func(S) T) error {
 	t := j.tally
+	none := func(int64, []struct{}) {}
 	if t.bins != nil {
-		_, err := runKernel(j, widen, reduce.Histogram[T](t.bins, &t.counts))
-		return err
+		return runKernel(j, widen, reduce.Histogram[T](t.bins, &t.counts), none)
 	}
 	ranks := reduce.NewRanks(int(unsafe.Sizeof(*new(T))))
 	for p := ranks.First(); p != nil; p = ranks.Next() {
-		if _, err := runKernel(j, widen, reduce.Keys[T](p)); err != nil {
+		if err := runKernel(j, widen, reduce.Keys[T](p), none); err != nil {
 			return err
 		}
 		p.Done(func() []int64 { return t.ranks(ranks) })

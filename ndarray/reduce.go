@@ -465,13 +465,14 @@ func finish[S, T scalar, A any, R scalar](j *reduction, widen func(S) T, k reduc
 	if j.h.a.f.CheckAlloc(size*j.cells) != nil {
 		return fmt.Errorf("ndarray: %w: result of shape %v, with %d bytes of memory for each item", ErrTooLarge, j.result, size)
 	}
-	cells, err := runKernel(j, widen, k)
-	if err != nil {
-		return err
+	out := make([]R, j.cells)
+	put := func(at int64, cells []A) {
+		for i, x := range cells {
+			out[at+int64(i)] = result(x)
+		}
 	}
-	out := make([]R, len(cells))
-	for i, x := range cells {
-		out[i] = result(x)
+	if err := runKernel(j, widen, k, put); err != nil {
+		return err
 	}
 	j.dtype = DTypeOf[R]()
 	j.bytes = convert.Stored(j.dtype, out)

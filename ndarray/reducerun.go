@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -21,21 +22,24 @@ type portion[S, T scalar, A any] struct {
 	box   Box
 	raw   []S // the items as stored
 	items []T // the items as they are reduced
+	lane  []T // some of them
 	cells []A
 }
 
-// runKernel reduces boxes in parallel and merges their cells in the order of the boxes.
-func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A]) ([]A, error) {
-	cells := make([]A, j.cells)
-	for i := range cells {
-		cells[i] = k.Empty
-	}
+// runKernel reduces boxes in parallel and merges their cells in the order of the boxes. It passes the cells of the
+// result to put, in parts that begin at cell at.
+func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A], put func(at int64, cells []A)) error {
 	if grid.HasZero(j.shape) {
-		return cells, j.ctx.Err()
+		cells := make([]A, j.cells)
+		for i := range cells {
+			cells[i] = k.Empty
+		}
+		put(0, cells)
+		return j.ctx.Err()
 	}
 	boxes := j.boxes()
 	if boxes.err != nil {
-		return nil, boxes.err
+		return boxes.err
 	}
 	o := j.h.a.f.Engine().Options()
 	// Chunks are reduced on up to Concurrency goroutines, and each of them decodes blocks on others. With more
@@ -49,14 +53,50 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	load := func(ctx context.Context, s *portion[S, T, A]) error {
 		return loadPortion(ctx, j, s, widen, &k)
 	}
-	defer j.h.readAhead(j.ctx, j.h.within(boxes))()
-	for s, err := range sched.Ahead(j.ctx, workers-1, boxes.batch(2*j.r.DType().Size+int(unsafe.Sizeof(k.Empty))), boxes.All(), set, load) {
-		if err != nil {
-			return nil, err
-		}
-		mergePortion(j, cells, s, &k)
+	var cells []A
+	alone := j.alone(boxes)
+	if !alone {
+		cells = make([]A, j.cells)
 	}
-	return cells, nil
+	defer j.h.readAhead(j.ctx, j.h.within(boxes))()
+	batch := boxes.batch(2*j.r.DType().Size + int(unsafe.Sizeof(k.Empty)))
+	for s, err := range sched.Ahead(j.ctx, workers-1, batch, boxes.All(), set, load) {
+		if err != nil {
+			return err
+		}
+		switch {
+		case alone:
+			j.eachRun(s.box, func(at, from, n int64) { put(at, s.cells[from:from+n]) })
+		case j.begins(s.box):
+			j.eachRun(s.box, func(at, from, n int64) { copy(cells[at:], s.cells[from:from+n]) })
+		default:
+			j.eachRun(s.box, func(at, from, n int64) { k.Merge(cells[at:at+n], s.cells[from:from+n]) })
+		}
+	}
+	if !alone {
+		put(0, cells)
+	}
+	return nil
+}
+
+// alone reports whether each cell of the result has its items in one of the boxes.
+func (j *reduction) alone(boxes Boxes) bool {
+	for i, x := range boxes.axes {
+		if size, _ := x.from(0); j.reduced[i] && size < j.shape[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// begins reports whether a box is the first one with items of its cells: then the cells of the result are empty.
+func (j *reduction) begins(b Box) bool {
+	for i, at := range b.Start {
+		if j.reduced[i] && at > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // boxes returns boxes that cover r. The items of a chunk are in one box, so that it is decoded once, unless r repeats
@@ -177,7 +217,7 @@ func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *porti
 	for i := range s.cells {
 		s.cells[i] = k.Empty
 	}
-	reduceBox(j, s.cells, s.items, s.box, k)
+	reduceBox(j, s, k)
 	return nil
 }
 
@@ -221,22 +261,53 @@ func (j *reduction) loops(out []loop, b Box, placed bool) []loop {
 	return out
 }
 
-// reduceBox reduces the items of a box.
-func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *reduce.Kernel[T, A]) {
+// cursor is the position of several loops, the innermost first.
+type cursor struct {
+	loops    []loop
+	count    grid.Dims
+	cell, at int64
+}
+
+// next moves to the next position.
+func (c *cursor) next() {
+	for i := range c.loops {
+		x := &c.loops[i]
+		c.count[i]++
+		c.cell += x.cell
+		c.at += x.at
+		if c.count[i] < x.n {
+			break
+		}
+		c.cell -= x.cell * x.n
+		c.at -= x.at * x.n
+		c.count[i] = 0
+	}
+}
+
+// reduceBox reduces the items of a portion.
+func reduceBox[S, T scalar, A any](j *reduction, s *portion[S, T, A], k *reduce.Kernel[T, A]) {
 	var buf [grid.MaxDims]loop
 	var counts grid.Dims
-	loops := j.loops(buf[:0], b, k.Placed)
-	inner := loops[0]
-	outer := loops[1:]
+	loops := j.loops(buf[:0], s.box, k.Placed)
+	inner, outer := loops[0], loops[1:]
+	cells, items := s.cells, s.items
+	cell, at := int64(0), j.position(s.box)
+	if j.short(loops, k.Serial, k.Short) {
+		n := outer[0].n
+		for c := (cursor{loops: outer[1:], at: at}); len(items) > 0; items = items[n*inner.n:] {
+			s.reduceShort(cells[c.cell:c.cell+n], items[:n*inner.n], c.at, k)
+			c.next()
+		}
+		return
+	}
 	count := counts[:len(outer)]
-	cell, at := int64(0), j.position(b)
 	for ; len(items) > 0; items = items[inner.n:] {
 		if inner.reduced {
 			k.Row(&cells[cell], items[:inner.n], at)
 		} else {
 			k.Lane(cells[cell:cell+inner.n], items[:inner.n], at)
 		}
-		for i := range outer {
+		for i := range outer { // as cursor.next, but without memory
 			x := &outer[i]
 			count[i]++
 			cell += x.cell
@@ -251,31 +322,61 @@ func reduceBox[T, A any](j *reduction, cells []A, items []T, b Box, k *reduce.Ke
 	}
 }
 
-// mergePortion adds the cells of a box to those of the result.
-func mergePortion[S, T scalar, A any](j *reduction, cells []A, s *portion[S, T, A], k *reduce.Kernel[T, A]) {
-	var axes []int // of the result
-	to := int64(0)
-	for i, at := range s.box.Start {
+// short reports whether the items of the innermost loop are so few that a call of Row for them takes longer than adding
+// them with Lane, and whether the result is the same.
+func (j *reduction) short(loops []loop, serial bool, short int64) bool {
+	const most = 4
+	if len(loops) < 2 || loops[0].n > most || loops[1].n < loops[0].n || !loops[0].reduced || loops[1].reduced {
+		return false
+	}
+	if !serial && loops[0].n <= short {
+		serial = !slices.ContainsFunc(loops[1:], func(x loop) bool { return x.reduced }) // cells are empty
+	}
+	return serial
+}
+
+// reduceShort adds short rows of items, one to each cell, with Lane.
+func (s *portion[S, T, A]) reduceShort(cells []A, items []T, at int64, k *reduce.Kernel[T, A]) {
+	const span = 512 // cells at a time
+	n := len(items) / len(cells)
+	for len(cells) > 0 {
+		m := min(len(cells), span)
+		for i := range n {
+			s.lane = s.lane[:0]
+			for x := i; x < m*n; x += n {
+				s.lane = append(s.lane, items[x])
+			}
+			k.Lane(cells[:m], s.lane, at+int64(i))
+		}
+		cells, items = cells[m:], items[m*n:]
+	}
+}
+
+// eachRun calls f for the cells of a box that are contiguous in the result: n cells from cell at of the result and cell
+// from of the box.
+func (j *reduction) eachRun(b Box, f func(at, from, n int64)) {
+	var buf [grid.MaxDims]int
+	axes := buf[:0] // of the result
+	to, size := int64(0), int64(1)
+	for i, at := range b.Start {
 		if !j.reduced[i] {
 			axes = append(axes, i)
 			to += at * j.cellAt[i]
+			size *= b.Shape[i]
 		}
 	}
-	run := int64(1) // cells that are contiguous in the result
+	run := int64(1)
 	if n := len(axes); n > 0 {
-		run = s.box.Shape[axes[n-1]]
+		run = b.Shape[axes[n-1]]
 		axes = axes[:n-1]
 	}
-	count := make([]int64, len(axes))
-	for from := s.cells; len(from) > 0; from = from[run:] {
-		row := cells[to : to+run]
-		for i := range row {
-			k.Merge(&row[i], &from[i])
-		}
+	var count grid.Dims
+	for from := int64(0); from < size; from += run {
+		f(to, from, run)
 		for i := len(axes) - 1; i >= 0; i-- {
 			step := j.cellAt[axes[i]]
 			count[i]++
-			if to += step; count[i] < s.box.Shape[axes[i]] {
+			if to += step; count[i] < b.Shape[axes[i]] {
 				break
 			}
 			to -= step * count[i]

@@ -115,6 +115,6 @@ func tally[T any](c *Counts, size int, count func(counts []int64, items []T, n i
 	return Kernel[T, struct{}]{
 		Row:    func(_ *struct{}, items []T, _ int64) { add(items, 1) },
 		Copies: func(x T, n, _ int64) struct{} { add([]T{x}, n); return struct{}{} },
-		Merge:  func(_, _ *struct{}) {},
+		Merge:  func(_, _ []struct{}) {},
 	}
 }

@@ -1,6 +1,7 @@
 package reduce_test
 
 import (
+	"bytes"
 	"context"
 	"math"
 	"math/rand/v2"
@@ -24,7 +25,7 @@ func must(t testing.TB, err error) {
 func chunkwiseSum(t *testing.T, a *ndarray.Array, data []float32, length int) (sum float64, specials int) {
 	t.Helper()
 	k := reduce.SumFloats[float32](int64(len(data)))
-	sum = k.Empty
+	sums := []float64{k.Empty}
 	for i, err := range a.ChunkInfos(t.Context()) {
 		must(t, err)
 		items := data[i.Number*int64(length):]
@@ -36,9 +37,9 @@ func chunkwiseSum(t *testing.T, a *ndarray.Array, data []float32, length int) (s
 		} else {
 			k.Row(&cell, items, 0)
 		}
-		k.Merge(&sum, &cell)
+		k.Merge(sums, []float64{cell})
 	}
-	return sum, specials
+	return sums[0], specials
 }
 
 // TestChunkSizes sums chunks of sizes that are read in different ways: several on a goroutine, or one, with or
@@ -84,4 +85,59 @@ func TestChunkSizes(t *testing.T) {
 	if special < 200 || regular < 200 {
 		t.Errorf("%d special chunks, %d others", special, regular)
 	}
+}
+
+// TestShortAxes reduces arrays with a short axis in chunks of several shapes: several rows at a time, and one.
+func TestShortAxes(t *testing.T) {
+	ctx := context.Background()
+	r := rand.New(rand.NewPCG(7, 8))
+	rare := []float64{0, math.Copysign(0, -1), math.Inf(1), math.NaN(), 3}
+	for range 30 {
+		rows, n := int64(1+r.IntN(1500)), int64(1+r.IntN(10))
+		data := make([]float64, rows*n)
+		for i := range data {
+			if data[i] = r.NormFloat64(); r.IntN(4) == 0 {
+				data[i] = rare[r.IntN(len(rare))]
+			}
+		}
+		a, err := ndarray.Create(ctx, "", []int64{rows, n}, data, &ndarray.CreateOptions{Chunks: []int64{1 + r.Int64N(rows), n}})
+		must(t, err)
+		single, err := ndarray.Copy(ctx, "", a, &ndarray.CreateOptions{Chunks: []int64{1, n}})
+		must(t, err)
+		turned, err := ndarray.Transpose(a)
+		must(t, err)
+		long, err := ndarray.Copy(ctx, "", turned, &ndarray.CreateOptions{Chunks: []int64{1, a.CreateOptions().Chunks[0]}})
+		must(t, err)
+		for op := ndarray.OpSum; op <= ndarray.OpCountNaN; op++ {
+			for _, skip := range []bool{false, true} {
+				if skip && op >= ndarray.OpArgMin {
+					continue
+				}
+				for axis := range 2 {
+					o := &ndarray.ReduceOptions{Axes: []int{axis}, SkipNaN: skip}
+					with, other := single, *o
+					if other.Axes = []int{axis}; axis == 0 {
+						if op == ndarray.OpSum || op == ndarray.OpMean || op == ndarray.OpStd || op == ndarray.OpVar {
+							continue // the order of addition differs
+						}
+						with, other.Axes = long, []int{1}
+					}
+					got, want := reduced(t, a, op, o), reduced(t, with, op, &other)
+					if !bytes.Equal(got, want) {
+						t.Fatalf("%v over axis %d of %d x %d, skip %v: %x, want %x", op, axis, rows, n, skip, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// reduced returns the bytes of a result.
+func reduced(t *testing.T, r ndarray.Reader, op ndarray.Op, o *ndarray.ReduceOptions) []byte {
+	t.Helper()
+	a, err := ndarray.Reduce(t.Context(), r, op, o)
+	must(t, err)
+	b := make([]byte, a.NBytes())
+	must(t, a.ReadBytes(t.Context(), b))
+	return b
 }

@@ -20,7 +20,19 @@ type Kernel[T, A any] struct {
 	Row    func(cell *A, items []T, at int64)   // adds items; the first is at position at
 	Lane   func(cells []A, items []T, at int64) // adds item k to cell k; all items are at position at
 	Copies func(x T, n, at int64) A             // returns the cell of n copies of an item, the first at position at
-	Merge  func(cell, with *A)                  // adds the cell of a later chunk
+	Merge  func(cells, with []A)                // adds cell k of a later chunk to cell k
+
+	// Row does the same as Lane for one item after the other: Serial for all items, and Short for up to that number of
+	// items, if the cell is empty.
+	Serial bool
+	Short  int64
+}
+
+// mergeSums is Kernel.Merge for sums and counts.
+func mergeSums[A int64 | float64 | complex128](cells, with []A) {
+	for k, x := range with {
+		cells[k] += x
+	}
 }
 
 // SumInts sums integers modulo 2^64.
@@ -39,7 +51,8 @@ func SumInts[T Real]() Kernel[T, int64] {
 			}
 		},
 		Copies: func(x T, n, _ int64) int64 { return int64(x) * n },
-		Merge:  func(cell, with *int64) { *cell += *with },
+		Merge:  mergeSums[int64],
+		Serial: true,
 	}
 }
 
@@ -63,7 +76,8 @@ func SumFloats[T Real](n int64) Kernel[T, float64] {
 			}
 		},
 		Copies: func(x T, n, _ int64) float64 { return float64(x) * float64(n) },
-		Merge:  func(cell, with *float64) { *cell += *with },
+		Merge:  mergeSums[float64],
+		Short:  3, // see pairwise
 	}
 }
 
@@ -102,7 +116,8 @@ func SumComplex[T complex64 | complex128](n int64) Kernel[T, complex128] {
 			c := complex128(x)
 			return complex(real(c)*float64(n), imag(c)*float64(n))
 		},
-		Merge: func(cell, with *complex128) { *cell += *with },
+		Merge: mergeSums[complex128],
+		Short: 32, // see pairwiseComplex
 	}
 }
 
@@ -185,7 +200,11 @@ func Variance[T Real]() Kernel[T, Moments] {
 			}
 		},
 		Copies: func(x T, n, _ int64) Moments { return equal(float64(x), n) },
-		Merge:  func(cell, with *Moments) { cell.merge(with) },
+		Merge: func(cells, with []Moments) {
+			for k := range with {
+				cells[k].merge(&with[k])
+			}
+		},
 	}
 }
 
@@ -264,7 +283,11 @@ func VarianceComplex[T complex64 | complex128]() Kernel[T, ComplexMoments] {
 		Copies: func(x T, n, _ int64) ComplexMoments {
 			return ComplexMoments{equal(real(complex128(x)), n), equal(imag(complex128(x)), n)}
 		},
-		Merge: func(cell, with *ComplexMoments) { cell.merge(with) },
+		Merge: func(cells, with []ComplexMoments) {
+			for k := range with {
+				cells[k].merge(&with[k])
+			}
+		},
 	}
 }
 
@@ -334,17 +357,25 @@ func ExtremeOf[T any](before func(x, y T) bool, nan func(T) bool) Kernel[T, Extr
 			}
 		},
 		Copies: func(x T, _, at int64) Extreme[T] { return Extreme[T]{x, at, true, nan(x)} },
-		Merge: func(cell, with *Extreme[T]) {
-			switch { // positions need not ascend from chunk to chunk
-			case !with.some || cell.nan && !with.nan:
-			case !cell.some || with.nan && !cell.nan:
-				*cell = *with
-			case !cell.nan && before(with.Value, cell.Value):
-				*cell = *with
-			case with.At < cell.At && (cell.nan || !before(cell.Value, with.Value)):
-				*cell = *with
+		Merge: func(cells, with []Extreme[T]) {
+			for k := range with {
+				cells[k].merge(&with[k], before)
 			}
 		},
+		Serial: true,
+	}
+}
+
+// merge adds the extreme of other items.
+func (x *Extreme[T]) merge(with *Extreme[T], before func(x, y T) bool) {
+	switch { // positions need not ascend from chunk to chunk
+	case !with.some || x.nan && !with.nan:
+	case !x.some || with.nan && !x.nan:
+		*x = *with
+	case !x.nan && before(with.Value, x.Value):
+		*x = *with
+	case with.At < x.At && (x.nan || !before(x.Value, with.Value)):
+		*x = *with
 	}
 }
 
@@ -355,7 +386,12 @@ func ExtremeReal[T Real](most bool) Kernel[T, Extreme[T]] {
 	if most {
 		k = ExtremeOf(func(x, y T) bool { return x > y }, isNaN)
 	}
-	slowRow, slowLane := k.Row, k.Lane
+	slowRow := k.Row
+	firstLane := func(cells []Extreme[T], items []T, at int64) {
+		for i, x := range items {
+			cells[i] = Extreme[T]{x, at, true, x != x}
+		}
+	}
 	k.Row = func(cell *Extreme[T], items []T, at int64) {
 		if !cell.some {
 			slowRow(cell, items[:1], at)
@@ -387,7 +423,7 @@ func ExtremeReal[T Real](most bool) Kernel[T, Extreme[T]] {
 	}
 	k.Lane = func(cells []Extreme[T], items []T, at int64) {
 		if len(cells) > 0 && !cells[0].some { // then no cell has an item
-			slowLane(cells, items, at)
+			firstLane(cells, items, at)
 			return
 		}
 		for i, x := range items {
@@ -396,6 +432,19 @@ func ExtremeReal[T Real](most bool) Kernel[T, Extreme[T]] {
 				if !c.nan {
 					*c = Extreme[T]{x, at, true, x != x}
 				}
+			}
+		}
+	}
+	merge := k.Merge
+	k.Merge = func(cells, with []Extreme[T]) {
+		for i := range with {
+			x, y := &cells[i], &with[i]
+			switch {
+			case x.some && y.some && (most && y.Value < x.Value || !most && y.Value > x.Value):
+			case x.some && y.some && !x.nan && (most && y.Value > x.Value || !most && y.Value < x.Value):
+				*x = *y
+			default:
+				merge(cells[i:i+1], with[i:i+1])
 			}
 		}
 	}
@@ -427,6 +476,7 @@ func Count[T any](is func(T) bool) Kernel[T, int64] {
 			}
 			return 0
 		},
-		Merge: func(cell, with *int64) { *cell += *with },
+		Merge:  mergeSums[int64],
+		Serial: true,
 	}
 }

@@ -78,13 +78,16 @@ func ProdComplex[T complex64 | complex128](skip bool) Kernel[T, ComplexProduct] 
 			}
 			return p
 		},
-		Merge: func(cell, with *ComplexProduct) {
-			if cell.some {
-				cell.Product *= with.Product
-			} else {
-				*cell = *with
+		Merge: func(cells, with []ComplexProduct) {
+			for k := range with {
+				if cell := &cells[k]; cell.some {
+					cell.Product *= with[k].Product
+				} else {
+					*cell = with[k]
+				}
 			}
 		},
+		Serial: true,
 	}
 }
 
@@ -103,6 +106,11 @@ func prod[T any, A int64 | float64](one A, of func(T) A, power func(x A, n int64
 			}
 		},
 		Copies: func(x T, n, _ int64) A { return power(of(x), n) },
-		Merge:  func(cell, with *A) { *cell *= *with },
+		Merge: func(cells, with []A) {
+			for k, x := range with {
+				cells[k] *= x
+			}
+		},
+		Serial: true,
 	}
 }

@@ -34,10 +34,13 @@ func SumSkip[T Real](n int64) Kernel[T, Sum] {
 			}
 			return Sum{float64(x) * float64(n), n}
 		},
-		Merge: func(cell, with *Sum) {
-			cell.Sum += with.Sum
-			cell.N += with.N
+		Merge: func(cells, with []Sum) {
+			for k, x := range with {
+				cells[k].Sum += x.Sum
+				cells[k].N += x.N
+			}
 		},
+		Short: 3,
 	}
 }
 
@@ -105,10 +108,13 @@ func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
 			c := complex128(x)
 			return ComplexSum{complex(real(c)*float64(n), imag(c)*float64(n)), n}
 		},
-		Merge: func(cell, with *ComplexSum) {
-			cell.Sum += with.Sum
-			cell.N += with.N
+		Merge: func(cells, with []ComplexSum) {
+			for k, x := range with {
+				cells[k].Sum += x.Sum
+				cells[k].N += x.N
+			}
 		},
+		Short: 32,
 	}
 }
 
