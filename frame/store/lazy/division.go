@@ -127,7 +127,7 @@ func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	base, exponent := args[0], args[1]
 	if !base.constant && exponent.literal && isFloat(exponent.d) && exponent.value.f[0] == 0.5 {
 		d, err := wholeType(args)
-		return d, pairs(d, d, nil, powOrSqrt), err
+		return d, scalarPower(d, true), err
 	}
 	if base.d.Kind == 'b' && exponent.literal && exponent.d.Kind == 'i' && exponent.value.i[0] == 2 {
 		return bindSquare(args[:1])
@@ -136,18 +136,52 @@ func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 }
 
 // isScalar reports whether NumPy takes exponents for one number: without dimensions, or one item for several bases.
-// Then it computes the power to 0.5 as sqrt, but not for float16. For -Inf and -0 the results differ.
 func isScalar(exponent, base *term) bool {
 	several := func(t *term) bool { return slices.ContainsFunc(t.shape, func(n int64) bool { return n != 1 }) }
 	return len(exponent.shape) == 0 || !several(exponent) && several(base)
 }
 
-// powOrSqrt is sqrt for the exponent 0.5.
-func powOrSqrt(x, y float64) float64 {
-	if y == 0.5 {
-		return math.Sqrt(x)
+// scalarPower returns the function for powers of floats to one exponent, of which the second argument has copies.
+func scalarPower(d meta.DType, root bool) func([]vec) (vec, error) {
+	return func(args []vec) (vec, error) {
+		a, b := args[0].to(d), args[1].to(d)
+		v := newVec(d, len(a.f))
+		if len(a.f) > 0 {
+			powers(v.f, a.f, b.f[0], root)
+		}
+		return v, nil
 	}
-	return pow(x, y)
+}
+
+// powers sets the items of out to those of a to the power of y. Like NumPy, it does not use pow for the exponents -1,
+// 0, 1 and 2, nor for 0.5 if root is true. For 0.5, the results for -Inf and -0 differ; for the others, the results of
+// pow are the same or have a larger error.
+func powers(out, a []float64, y float64, root bool) {
+	out = out[:len(a)]
+	switch {
+	case y == 2:
+		for k, x := range a {
+			out[k] = x * x
+		}
+	case y == 1:
+		copy(out, a)
+	case y == 0:
+		for k := range out {
+			out[k] = 1
+		}
+	case y == -1:
+		for k, x := range a {
+			out[k] = 1 / x
+		}
+	case y == 0.5 && root:
+		for k, x := range a {
+			out[k] = math.Sqrt(x)
+		}
+	default:
+		for k, x := range a {
+			out[k] = pow(x, y)
+		}
+	}
 }
 
 func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
@@ -155,8 +189,8 @@ func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	if err != nil {
 		return d, nil, err
 	}
-	if isFloat(d) && d.Size > 2 && isScalar(args[1], args[0]) {
-		return d, pairs(d, d, nil, powOrSqrt), nil
+	if isFloat(d) && isScalar(args[1], args[0]) {
+		return d, scalarPower(d, d.Size > 2), nil // NumPy computes powers of float16 to 0.5 with pow
 	}
 	if isFloat(d) {
 		return d, pairs(d, d, nil, pow), nil
