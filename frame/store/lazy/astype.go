@@ -38,7 +38,7 @@ func (b *binder) astype(n *node) (*term, error) {
 	}
 	d = meta.Of(d.Kind, d.Size)
 	t := &term{d: d, shape: x.shape, constant: x.constant, args: []*term{x}}
-	t.f = func(args []vec) (vec, error) { return args[0].to(d), nil }
+	t.f = func(s *scratch, args []vec, n int) (vec, error) { return args[0].to(s, d), nil }
 	if t.constant {
 		return t.fold(b.ctx, n)
 	}

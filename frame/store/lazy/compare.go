@@ -15,11 +15,11 @@ var comparisons = map[string]func(c int) bool{
 
 // compare is a comparison. is returns the result for the order of two items: -1, 0 or 1, or 2 if one of them is NaN.
 func compare(is func(c int) bool) function {
-	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return function{2, func(args []*term) (meta.DType, apply, error) {
 		x, y := args[0].d, args[1].d
 		if sign := args[1].huge() - args[0].huge(); sign != 0 {
-			return boolType, func(args []vec) (vec, error) {
-				v := newVec(boolType, len(args[0].i))
+			return boolType, func(s *scratch, args []vec, n int) (vec, error) {
+				v := s.newVec(boolType, n)
 				for k := range v.i {
 					v.i[k] = truthOf(is(-sign))
 				}
@@ -27,18 +27,19 @@ func compare(is func(c int) bool) function {
 			}, nil
 		}
 		if !isFloat(x) && !isFloat(y) {
-			return boolType, func(args []vec) (vec, error) {
-				v := newVec(boolType, len(args[0].i))
-				for k, a := range args[0].i {
-					v.i[k] = truthOf(is(order(a, args[1].i[k], isBig(x), isBig(y))))
+			return boolType, func(s *scratch, args []vec, n int) (vec, error) {
+				a, b := args[0].spread(s, n), args[1].spread(s, n)
+				v := s.newVec(boolType, n)
+				for k, i := range a.i {
+					v.i[k] = truthOf(is(order(i, b.i[k], isBig(x), isBig(y))))
 				}
 				return v, nil
 			}, nil
 		}
 		d, err := common(args[0], args[1])
-		return boolType, func(args []vec) (vec, error) {
-			a, b := args[0].to(d), args[1].to(d)
-			v := newVec(boolType, len(a.f))
+		return boolType, func(s *scratch, args []vec, n int) (vec, error) {
+			a, b := args[0].to(s, d).spread(s, n), args[1].to(s, d).spread(s, n)
+			v := s.newVec(boolType, n)
 			for k, x := range a.f {
 				c, y := 2, b.f[k]
 				switch {
@@ -74,8 +75,8 @@ func order(a, b int64, bigA, bigB bool) int {
 
 // bindExtreme is minimum or maximum: the item that is before, -1, or after the other. NaN wins. Of zeros with different
 // signs, the result is the first for float16 and otherwise the second, as in NumPy on amd64.
-func bindExtreme(which int) func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
-	return func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindExtreme(which int) func(args []*term) (meta.DType, apply, error) {
+	return func(args []*term) (meta.DType, apply, error) {
 		d, err := common(args[0], args[1])
 		big, half := isBig(d), d.Size == 2
 		return d, pairs(d, d, func(a, b int64) int64 {
@@ -94,11 +95,12 @@ func bindExtreme(which int) func(args []*term) (meta.DType, func([]vec) (vec, er
 
 // bindWhere is where: the items of the second argument for true items of the first, and otherwise those of the third.
 // Integers of Python wrap to the dtype of the result, unlike those of operators.
-func bindWhere(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindWhere(args []*term) (meta.DType, apply, error) {
 	d := commonType(args[1], args[2])
-	return d, func(args []vec) (vec, error) {
-		c, a, b := args[0].to(boolType), args[1].to(d), args[2].to(d)
-		v := newVec(d, len(c.i))
+	return d, func(s *scratch, args []vec, n int) (vec, error) {
+		c := args[0].to(s, boolType).spread(s, n)
+		a, b := args[1].to(s, d).spread(s, n), args[2].to(s, d).spread(s, n)
+		v := s.newVec(d, n)
 		for k, yes := range c.i {
 			from := b
 			if yes != 0 {

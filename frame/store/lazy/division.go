@@ -18,7 +18,7 @@ func wholeType(args []*term) (meta.DType, error) {
 	return d, err
 }
 
-func bindDivide(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindDivide(args []*term) (meta.DType, apply, error) {
 	d, err := common(args[0], args[1])
 	if !isFloat(d) {
 		d, err = floatType, nil // also for an integer of Python that the other dtype does not hold
@@ -27,8 +27,8 @@ func bindDivide(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 }
 
 // bindDivision is // or %. whole divides integers; of the results of floats, part takes one.
-func bindDivision(part func(q, m float64) float64, whole func(a, b int64, unsigned bool) int64) func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
-	return func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindDivision(part func(q, m float64) float64, whole func(a, b int64, unsigned bool) int64) func(args []*term) (meta.DType, apply, error) {
+	return func(args []*term) (meta.DType, apply, error) {
 		d, err := wholeType(args)
 		return d, pairs(d, d, func(a, b int64) int64 { return whole(a, b, isBig(d)) }, func(a, b float64) float64 {
 			return part(divmod(a, b, d.Size))
@@ -97,8 +97,8 @@ func divmod(a, b float64, size int) (q, m float64) {
 	return floor, m
 }
 
-func bindShift(left bool) func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
-	return func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindShift(left bool) func(args []*term) (meta.DType, apply, error) {
+	return func(args []*term) (meta.DType, apply, error) {
 		d, err := wholeType(args)
 		if isFloat(d) {
 			return d, nil, wrongType(d)
@@ -123,7 +123,7 @@ func bindShift(left bool) func(args []*term) (meta.DType, func([]vec) (vec, erro
 
 // bindOperator is **, which NumPy computes as square for booleans and the number 2, and as sqrt for arrays and the
 // number 0.5.
-func bindOperator(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindOperator(args []*term) (meta.DType, apply, error) {
 	base, exponent := args[0], args[1]
 	if !base.constant && exponent.literal && isFloat(exponent.d) && exponent.value.f[0] == 0.5 {
 		d, err := wholeType(args)
@@ -141,12 +141,12 @@ func isScalar(exponent, base *term) bool {
 	return len(exponent.shape) == 0 || !several(exponent) && several(base)
 }
 
-// scalarPower returns the function for powers of floats to one exponent, of which the second argument has copies.
-func scalarPower(d meta.DType, root bool) func([]vec) (vec, error) {
-	return func(args []vec) (vec, error) {
-		a, b := args[0].to(d), args[1].to(d)
-		v := newVec(d, len(a.f))
-		if len(a.f) > 0 {
+// scalarPower returns the function for powers of floats to one exponent, which is each item of the second argument.
+func scalarPower(d meta.DType, root bool) apply {
+	return func(s *scratch, args []vec, n int) (vec, error) {
+		a, b := args[0].to(s, d).spread(s, n), args[1].to(s, d)
+		v := s.newVec(d, n)
+		if n > 0 {
 			powers(v.f, a.f, b.f[0], root)
 		}
 		return v, nil
@@ -184,7 +184,7 @@ func powers(out, a []float64, y float64, root bool) {
 	}
 }
 
-func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindPower(args []*term) (meta.DType, apply, error) {
 	d, err := wholeType(args)
 	if err != nil {
 		return d, nil, err
@@ -195,14 +195,14 @@ func bindPower(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	if isFloat(d) {
 		return d, pairs(d, d, nil, pow), nil
 	}
-	return d, func(args []vec) (vec, error) {
-		b := args[1].to(d)
+	return d, func(s *scratch, args []vec, n int) (vec, error) {
+		b := args[1].to(s, d)
 		for _, x := range b.i {
 			if x < 0 && d.Kind == 'i' {
 				return vec{}, fmt.Errorf("lazy: the power of an integer to %d: %w", x, ndarray.ErrValue)
 			}
 		}
-		return pairs(d, d, intPower, nil)([]vec{args[0], b})
+		return pairs(d, d, intPower, nil)(s, []vec{args[0], b}, n)
 	}, nil
 }
 

@@ -214,7 +214,7 @@ func narrow(n *node, args []*term) error {
 			if other := args[len(args)-1-i]; takesFloats && !other.literal && (other.d.Kind == 'i' || other.d.Kind == 'u') {
 				// It takes the dtype for the array, as smaller integers do.
 				d := floatFor(other.d)
-				args[i] = &term{d: d, constant: true, value: args[i].value.to(d)}
+				args[i] = &term{d: d, constant: true, value: args[i].value.to(new(scratch), d)}
 			}
 		case comparisons[n.name] == nil:
 			return fault(n, ndarray.ErrValue, "%s of items of 64 bits and an integer of %d bits", n.name, x.whole.BitLen())
@@ -231,7 +231,7 @@ func atNode(n *node, err error) error {
 // fold returns the constant for a function of constants. It is no literal, because NumPy's functions return scalars
 // with a dtype. See python for operators of literals.
 func (t *term) fold(ctx context.Context, n *node) (*term, error) {
-	v, err := t.eval(ctx, nil, ndarray.Box{}, 1)
+	v, err := t.eval(ctx, nil, new(scratch), ndarray.Box{}, 1)
 	if err != nil {
 		return nil, fault(n, err, "%s", n.name)
 	}
@@ -280,35 +280,26 @@ func (t *term) prepare(inputs []*input, shape []int64) (_ []*input, err error) {
 	return inputs, nil
 }
 
-// eval computes the n items of a box of the result. c has the operands, if there are any.
-func (t *term) eval(ctx context.Context, c *chunkInputs, box ndarray.Box, n int) (vec, error) {
+// eval computes the n items of a box of the result, or one item of a constant. c has the operands, if there are any.
+func (t *term) eval(ctx context.Context, c *chunkInputs, s *scratch, box ndarray.Box, n int) (vec, error) {
 	if t.constant && t.args == nil {
-		return t.value.times(n), nil
+		return t.value, nil
 	}
 	if t.array != nil {
-		return c.read(ctx, t.input, box, n)
+		return c.read(ctx, s, t.input, box, n)
 	}
+	ints, floats := s.ints.used, s.floats.used
 	args := make([]vec, len(t.args))
 	for i, a := range t.args {
 		var err error
-		if args[i], err = a.eval(ctx, c, box, n); err != nil {
+		if args[i], err = a.eval(ctx, c, s, box, n); err != nil {
 			return vec{}, err
 		}
 	}
-	v, err := t.f(args)
+	v, err := t.f(s, args, n)
+	s.ints.release(ints, v.i)
+	s.floats.release(floats, v.f)
 	return v.wrap(), err
-}
-
-// times returns n copies of one item.
-func (v vec) times(n int) vec {
-	out := newVec(v.d, n)
-	for k := range out.i {
-		out.i[k] = v.i[0]
-	}
-	for k := range out.f {
-		out.f[k] = v.f[0]
-	}
-	return out
 }
 
 // create creates an array with the values of a term.
@@ -374,14 +365,17 @@ func fill[T any](ctx context.Context, name string, t *term, inputs []*input, o *
 	for i, in := range inputs {
 		rs[i] = in.view
 	}
+	var free scratches
 	begin := func(chunk ndarray.Box, ahead []ndarray.Reader) func(ndarray.Tile[T]) error {
 		c := newChunkInputs(ctx, inputs, chunk, ahead)
 		return func(tile ndarray.Tile[T]) error {
-			v, err := t.eval(ctx, c, tile.Box, len(tile.Items))
+			s := free.take()
+			defer free.put(s)
+			v, err := t.eval(ctx, c, s, tile.Box, len(tile.Items))
 			if err != nil {
 				return err
 			}
-			v = v.to(meta.Of(d.Kind, d.Size))
+			v = v.to(s, meta.Of(d.Kind, d.Size))
 			for k := range tile.Items {
 				tile.Items[k] = item(v, k)
 			}

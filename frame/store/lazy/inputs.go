@@ -30,23 +30,23 @@ func newChunkInputs(ctx context.Context, inputs []*input, chunk ndarray.Box, ahe
 	c := &chunkInputs{inputs: inputs, chunk: chunk, all: make([]func() (vec, error), len(inputs))}
 	for i, r := range ahead {
 		if r != nil {
-			c.all[i] = sync.OnceValues(func() (vec, error) { return read(ctx, r, inputs[i].d, chunk, int(chunk.Size())) })
+			c.all[i] = sync.OnceValues(func() (vec, error) { return read(ctx, r, new(scratch).newVec(inputs[i].d, int(chunk.Size())), chunk) })
 		}
 	}
 	return c
 }
 
 // read reads the n items of operand i in a box, which is a part of the chunk.
-func (c *chunkInputs) read(ctx context.Context, i int, box ndarray.Box, n int) (vec, error) {
+func (c *chunkInputs) read(ctx context.Context, s *scratch, i int, box ndarray.Box, n int) (vec, error) {
 	in := c.inputs[i]
+	v := s.newVec(in.d, n)
 	if c.all[i] == nil {
-		return read(ctx, in.view, in.d, box, n)
+		return read(ctx, in.view, v, box)
 	}
 	all, err := c.all[i]()
 	if err != nil {
 		return vec{}, err
 	}
-	v := newVec(in.d, n)
 	copyBox(v.i, box, all.i, c.chunk)
 	copyBox(v.f, box, all.f, c.chunk)
 	return v, nil
@@ -63,10 +63,9 @@ func copyBox[T any](dst []T, box ndarray.Box, src []T, around ndarray.Box) {
 	}
 }
 
-// read reads the items of a box.
-func read(ctx context.Context, r ndarray.Reader, d meta.DType, box ndarray.Box, n int) (vec, error) {
-	v := newVec(d, n)
-	if isFloat(d) {
+// read sets the items of v to those of a box, and returns v.
+func read(ctx context.Context, r ndarray.Reader, v vec, box ndarray.Box) (vec, error) {
+	if isFloat(v.d) {
 		return v, ndarray.ReadInto(ctx, r, v.f, box.Selection()...)
 	}
 	as, err := ndarray.AsType(r, "<i8")

@@ -11,7 +11,7 @@ import (
 type function struct {
 	args int
 	// bind returns the dtype of the result for arguments, and the function of their items.
-	bind func(args []*term) (meta.DType, func(args []vec) (vec, error), error)
+	bind func(args []*term) (meta.DType, apply, error)
 }
 
 // wrongType returns the error for arguments of a dtype that a function does not take.
@@ -20,10 +20,10 @@ func wrongType(d meta.DType) error {
 }
 
 // pairs applies a function to items of the same dtype. One of the functions may be nil.
-func pairs(d, out meta.DType, fi func(a, b int64) int64, ff func(a, b float64) float64) func([]vec) (vec, error) {
-	return func(args []vec) (vec, error) {
-		a, b := args[0].to(d), args[1].to(d)
-		v := newVec(out, len(a.i)+len(a.f))
+func pairs(d, out meta.DType, fi func(a, b int64) int64, ff func(a, b float64) float64) apply {
+	return func(s *scratch, args []vec, n int) (vec, error) {
+		a, b := args[0].to(s, d).spread(s, n), args[1].to(s, d).spread(s, n)
+		v := s.newVec(out, n)
 		for k, x := range a.i {
 			v.i[k] = fi(x, b.i[k])
 		}
@@ -36,7 +36,7 @@ func pairs(d, out meta.DType, fi func(a, b int64) int64, ff func(a, b float64) f
 
 // binary is an operator with a result of the common dtype. With 'b' it has a function for booleans.
 func binary(kind byte, fi func(a, b int64) int64, ff func(a, b float64) float64, fb func(a, b int64) int64) function {
-	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return function{2, func(args []*term) (meta.DType, apply, error) {
 		d, err := common(args[0], args[1])
 		switch {
 		case err != nil:
@@ -52,7 +52,7 @@ func binary(kind byte, fi func(a, b int64) int64, ff func(a, b float64) float64,
 
 // unary is a function of one argument with a result of its dtype. With 'b' it also takes booleans.
 func unary(kind byte, fi func(x int64) int64, ff func(x float64) float64) function {
-	return function{1, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return function{1, func(args []*term) (meta.DType, apply, error) {
 		d := args[0].d
 		if d.Kind == 'b' && kind != 'b' {
 			return d, nil, wrongType(d)
@@ -62,9 +62,9 @@ func unary(kind byte, fi func(x int64) int64, ff func(x float64) float64) functi
 }
 
 // each applies a function to all items.
-func each(out meta.DType, fi func(x int64) int64, ff func(x float64) float64) func([]vec) (vec, error) {
-	return func(args []vec) (vec, error) {
-		v := newVec(out, len(args[0].i)+len(args[0].f))
+func each(out meta.DType, fi func(x int64) int64, ff func(x float64) float64) apply {
+	return func(s *scratch, args []vec, n int) (vec, error) {
+		v := s.newVec(out, n)
 		for k, x := range args[0].i {
 			v.i[k] = fi(x)
 		}
@@ -77,16 +77,16 @@ func each(out meta.DType, fi func(x int64) int64, ff func(x float64) float64) fu
 
 // floats is a function of floats. Other items are converted.
 func floats(f func(x float64) float64) function {
-	return function{1, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return function{1, func(args []*term) (meta.DType, apply, error) {
 		d := floatFor(args[0].d)
-		apply := each(d, nil, f)
-		return d, func(args []vec) (vec, error) { return apply([]vec{args[0].to(d)}) }, nil
+		items := each(d, nil, f)
+		return d, func(s *scratch, args []vec, n int) (vec, error) { return items(s, []vec{args[0].to(s, d)}, n) }, nil
 	}}
 }
 
 // floats2 is a function of two floats.
 func floats2(f func(x, y float64) float64) function {
-	return function{2, func(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+	return function{2, func(args []*term) (meta.DType, apply, error) {
 		d := promote(floatFor(args[0].d), floatFor(args[1].d))
 		for i, x := range args {
 			other := args[1-i]
@@ -101,9 +101,10 @@ func floats2(f func(x, y float64) float64) function {
 
 // test is a function from floats to booleans. It is false for other items.
 func test(f func(x float64) bool) function {
-	return function{1, func([]*term) (meta.DType, func([]vec) (vec, error), error) {
-		return boolType, func(args []vec) (vec, error) {
-			v := newVec(boolType, len(args[0].i)+len(args[0].f))
+	return function{1, func([]*term) (meta.DType, apply, error) {
+		return boolType, func(s *scratch, args []vec, n int) (vec, error) {
+			v := s.newVec(boolType, n)
+			clear(v.i)
 			for k, x := range args[0].f {
 				v.i[k] = truthOf(f(x))
 			}

@@ -6,9 +6,9 @@ import (
 	"github.com/goblosc/blosc2/meta"
 )
 
-func bindFinite([]*term) (meta.DType, func([]vec) (vec, error), error) {
-	return boolType, func(args []vec) (vec, error) {
-		v := newVec(boolType, len(args[0].i)+len(args[0].f))
+func bindFinite([]*term) (meta.DType, apply, error) {
+	return boolType, func(s *scratch, args []vec, n int) (vec, error) {
+		v := s.newVec(boolType, n)
 		for k := range v.i {
 			v.i[k] = 1
 		}
@@ -19,7 +19,7 @@ func bindFinite([]*term) (meta.DType, func([]vec) (vec, error), error) {
 	}, nil
 }
 
-func bindInvert(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindInvert(args []*term) (meta.DType, apply, error) {
 	d := args[0].d
 	switch {
 	case isFloat(d):
@@ -30,7 +30,7 @@ func bindInvert(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	return d, each(d, func(x int64) int64 { return ^x }, nil), nil
 }
 
-func bindSquare(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindSquare(args []*term) (meta.DType, apply, error) {
 	d := args[0].d
 	if d.Kind == 'b' {
 		d = meta.Of('i', 1)
@@ -38,7 +38,7 @@ func bindSquare(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	return d, each(d, func(x int64) int64 { return x * x }, func(x float64) float64 { return x * x }), nil
 }
 
-func bindAbs(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindAbs(args []*term) (meta.DType, apply, error) {
 	d := args[0].d
 	return d, each(d, func(x int64) int64 {
 		if x < 0 && d.Kind == 'i' {
@@ -48,7 +48,7 @@ func bindAbs(args []*term) (meta.DType, func([]vec) (vec, error), error) {
 	}, math.Abs), nil
 }
 
-func bindSign(args []*term) (meta.DType, func([]vec) (vec, error), error) {
+func bindSign(args []*term) (meta.DType, apply, error) {
 	d := args[0].d
 	if d.Kind == 'b' {
 		return d, nil, wrongType(d)

@@ -34,7 +34,7 @@ type term struct {
 	whole    *big.Int       // the value of a literal integer or boolean
 	array    ndarray.Reader // of an operand
 	input    int            // the number of the operand; see prepare
-	f        func(args []vec) (vec, error)
+	f        apply          // of a function with arguments
 	args     []*term
 }
 
@@ -43,14 +43,6 @@ func isFloat(d meta.DType) bool { return d.Kind == 'f' }
 
 // isBig reports whether items are unsigned integers of 8 bytes.
 func isBig(d meta.DType) bool { return d.Kind == 'u' && d.Size == 8 }
-
-// newVec returns n items of a dtype.
-func newVec(d meta.DType, n int) vec {
-	if isFloat(d) {
-		return vec{d: d, f: make([]float64, n)}
-	}
-	return vec{d: d, i: make([]int64, n)}
-}
 
 // wrap makes items values of their dtype: it rounds floats, and removes the high bits of integers.
 func (v vec) wrap() vec {
@@ -80,12 +72,11 @@ func (v vec) wrap() vec {
 }
 
 // to converts items to another dtype as NumPy's astype does.
-func (v vec) to(d meta.DType) vec {
+func (v vec) to(s *scratch, d meta.DType) vec {
 	if v.d.Kind == d.Kind && v.d.Size == d.Size {
 		return v
 	}
-	n := len(v.i) + len(v.f)
-	out := newVec(d, n)
+	out := s.newVec(d, len(v.i)+len(v.f))
 	switch {
 	case d.Kind == 'b':
 		for k, x := range v.i {
