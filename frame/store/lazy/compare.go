@@ -13,8 +13,9 @@ var comparisons = map[string]func(c int) bool{
 	">=": func(c int) bool { return c == 1 || c == 0 },
 }
 
-// compare is a comparison. is returns the result for the order of two items: -1, 0 or 1, or 2 if one of them is NaN.
-func compare(is func(c int) bool) function {
+// compare is a comparison.
+func compare(op string) function {
+	is := comparisons[op]
 	return function{2, func(args []*term) (meta.DType, apply, error) {
 		x, y := args[0].d, args[1].d
 		if sign := args[1].huge() - args[0].huge(); sign != 0 {
@@ -30,8 +31,15 @@ func compare(is func(c int) bool) function {
 			return boolType, func(s *scratch, args []vec, n int) (vec, error) {
 				a, b := args[0].spread(s, n), args[1].spread(s, n)
 				v := s.newVec(boolType, n)
-				for k, i := range a.i {
-					v.i[k] = truthOf(is(order(i, b.i[k], isBig(x), isBig(y))))
+				switch bigX, bigY := isBig(x), isBig(y); {
+				case bigX && bigY:
+					compareAs[uint64](op, v.i, a.i, b.i)
+				case !bigX && !bigY:
+					compareAs[int64](op, v.i, a.i, b.i)
+				default:
+					for k, i := range a.i {
+						v.i[k] = truthOf(is(order(i, b.i[k], bigX, bigY)))
+					}
 				}
 				return v, nil
 			}, nil
@@ -40,18 +48,7 @@ func compare(is func(c int) bool) function {
 		return boolType, func(s *scratch, args []vec, n int) (vec, error) {
 			a, b := args[0].to(s, d).spread(s, n), args[1].to(s, d).spread(s, n)
 			v := s.newVec(boolType, n)
-			for k, x := range a.f {
-				c, y := 2, b.f[k]
-				switch {
-				case x < y:
-					c = -1
-				case x == y:
-					c = 0
-				case x > y:
-					c = 1
-				}
-				v.i[k] = truthOf(is(c))
-			}
+			compareAs[float64](op, v.i, a.f, b.f)
 			return v, nil
 		}, err
 	}}
@@ -79,7 +76,7 @@ func bindExtreme(which int) func(args []*term) (meta.DType, apply, error) {
 	return func(args []*term) (meta.DType, apply, error) {
 		d, err := common(args[0], args[1])
 		big, half := isBig(d), d.Size == 2
-		return d, pairs(d, d, func(a, b int64) int64 {
+		return d, pairs(d, func(a, b int64) int64 {
 			if order(a, b, big, big) == which {
 				return a
 			}

@@ -23,15 +23,21 @@ func bindDivide(args []*term) (meta.DType, apply, error) {
 	if !isFloat(d) {
 		d, err = floatType, nil // also for an integer of Python that the other dtype does not hold
 	}
-	return d, pairs(d, d, nil, func(a, b float64) float64 { return a / b }), err
+	return d, loops(d, nil, divide), err
 }
 
-// bindDivision is // or %. whole divides integers; of the results of floats, part takes one.
-func bindDivision(part func(q, m float64) float64, whole func(a, b int64, unsigned bool) int64) func(args []*term) (meta.DType, apply, error) {
+// bindDivision is // or %, with a function for integers and one for floats of size bytes.
+func bindDivision(whole func(a, b int64, unsigned bool) int64, parts func(a, b float64, size int) float64) func(args []*term) (meta.DType, apply, error) {
 	return func(args []*term) (meta.DType, apply, error) {
 		d, err := wholeType(args)
-		return d, pairs(d, d, func(a, b int64) int64 { return whole(a, b, isBig(d)) }, func(a, b float64) float64 {
-			return part(divmod(a, b, d.Size))
+		return d, loops(d, func(out, a, b []int64) {
+			for k, x := range a {
+				out[k] = whole(x, b[k], isBig(d))
+			}
+		}, func(out, a, b []float64) {
+			for k, x := range a {
+				out[k] = parts(x, b[k], d.Size)
+			}
 		}), err
 	}
 }
@@ -74,7 +80,7 @@ func divmod(a, b float64, size int) (q, m float64) {
 		}
 		return float64(float32(x)) // NumPy computes float16 as float32
 	}
-	m = math.Mod(a, b)
+	m = mod(a, b)
 	if b == 0 {
 		return a / b, m
 	}
@@ -104,7 +110,7 @@ func bindShift(left bool) func(args []*term) (meta.DType, apply, error) {
 			return d, nil, wrongType(d)
 		}
 		bits := uint64(8 * d.Size)
-		return d, pairs(d, d, func(a, b int64) int64 {
+		return d, pairs(d, func(a, b int64) int64 {
 			switch n := uint64(b); {
 			case left && n < bits:
 				return a << n
@@ -193,8 +199,9 @@ func bindPower(args []*term) (meta.DType, apply, error) {
 		return d, scalarPower(d, d.Size > 2), nil // NumPy computes powers of float16 to 0.5 with pow
 	}
 	if isFloat(d) {
-		return d, pairs(d, d, nil, pow), nil
+		return d, pairs(d, nil, pow), nil
 	}
+	square, power := loops(d, multiply, nil), pairs(d, intPower, nil)
 	return d, func(s *scratch, args []vec, n int) (vec, error) {
 		b := args[1].to(s, d)
 		for _, x := range b.i {
@@ -202,7 +209,10 @@ func bindPower(args []*term) (meta.DType, apply, error) {
 				return vec{}, fmt.Errorf("lazy: the power of an integer to %d: %w", x, ndarray.ErrValue)
 			}
 		}
-		return pairs(d, d, intPower, nil)(s, []vec{args[0], b}, n)
+		if len(b.i) == 1 && b.i[0] == 2 {
+			return square(s, []vec{args[0], args[0]}, n)
+		}
+		return power(s, []vec{args[0], b}, n)
 	}, nil
 }
 

@@ -328,35 +328,54 @@ func (b *binder) create(t *term, name string, o *ndarray.CreateOptions) (*ndarra
 	}
 	switch fmt.Sprintf("%c%d", d.Kind, d.Size) {
 	case "b1":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) bool { return v.i[k] != 0 })
+		return fill(ctx, name, t, inputs, &opts, func(out []bool, v vec) {
+			for k, x := range v.i {
+				out[k] = x != 0
+			}
+		})
 	case "i1":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int8 { return int8(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, integers[int8])
 	case "i2":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int16 { return int16(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, integers[int16])
 	case "i4":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int32 { return int32(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, integers[int32])
 	case "i8":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) int64 { return v.i[k] })
+		return fill(ctx, name, t, inputs, &opts, integers[int64])
 	case "u1":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint8 { return uint8(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, integers[uint8])
 	case "u2":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint16 { return uint16(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, integers[uint16])
 	case "u4":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint32 { return uint32(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, integers[uint32])
 	case "u8":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) uint64 { return uint64(v.i[k]) })
+		return fill(ctx, name, t, inputs, &opts, integers[uint64])
 	case "f2":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) ndarray.Float16 { return ndarray.Float16Of(v.f[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(out []ndarray.Float16, v vec) {
+			for k, x := range v.f {
+				out[k] = ndarray.Float16Of(x)
+			}
+		})
 	case "f4":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) float32 { return float32(v.f[k]) })
+		return fill(ctx, name, t, inputs, &opts, func(out []float32, v vec) {
+			for k, x := range v.f {
+				out[k] = float32(x)
+			}
+		})
 	case "f8":
-		return fill(ctx, name, t, inputs, &opts, func(v vec, k int) float64 { return v.f[k] })
+		return fill(ctx, name, t, inputs, &opts, func(out []float64, v vec) { copy(out, v.f) })
 	}
 	return nil, fmt.Errorf("lazy: a result of dtype %v: %w", d, errors.ErrUnsupported)
 }
 
-// fill creates an array of Go values of type T.
-func fill[T any](ctx context.Context, name string, t *term, inputs []*input, o *ndarray.CreateOptions, item func(v vec, k int) T) (*ndarray.Array, error) {
+// integers sets the items of out to those of v.
+func integers[T int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64](out []T, v vec) {
+	for k, x := range v.i {
+		out[k] = T(x)
+	}
+}
+
+// fill creates an array of Go values of type T. set sets the items of a block.
+func fill[T any](ctx context.Context, name string, t *term, inputs []*input, o *ndarray.CreateOptions, set func(out []T, v vec)) (*ndarray.Array, error) {
 	d, err := meta.ParseDType(o.DType)
 	if err != nil {
 		return nil, err
@@ -376,9 +395,7 @@ func fill[T any](ctx context.Context, name string, t *term, inputs []*input, o *
 				return err
 			}
 			v = v.to(s, meta.Of(d.Kind, d.Size))
-			for k := range tile.Items {
-				tile.Items[k] = item(v, k)
-			}
+			set(tile.Items, v)
 			return nil
 		}
 	}

@@ -74,6 +74,23 @@ func acos(x float64) float64 { return 2 * math.Atan2(math.Sqrt(1-x), math.Sqrt(1
 // asin is accurate near 1, where math.Asin subtracts almost equal numbers.
 func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 
+// mod is math.Mod, except for the sign of zeros. For small quotients it computes the remainder with one rounding, which
+// is exact. Because a/b is rounded, q may be 1 too far from 0. Then the remainder has the sign opposite to that of a.
+func mod(a, b float64) float64 {
+	q := math.Trunc(a / b)
+	if !(math.Abs(q) < 1<<52) || b-b != 0 {
+		return math.Mod(a, b)
+	}
+	m := math.FMA(-q, b, a)
+	switch {
+	case m == 0 || (m < 0) == (a < 0):
+		return m
+	case (b < 0) == (a < 0):
+		return m + b
+	}
+	return m - b
+}
+
 // pow returns x to the power of y, with an error of less than 0.6 units of the last digit if the result is not
 // subnormal. The error of math.Pow grows with y. As in the pow of FreeBSD's msun, log2(x) and its product with y are
 // sums of two floats.

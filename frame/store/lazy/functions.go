@@ -4,26 +4,32 @@ import "math"
 
 // functions has the operators and functions by name.
 var functions = map[string]function{
-	"+":        binary('b', func(a, b int64) int64 { return a + b }, func(a, b float64) float64 { return a + b }, or),
-	"-":        binary(0, func(a, b int64) int64 { return a - b }, func(a, b float64) float64 { return a - b }, nil),
-	"*":        binary('b', func(a, b int64) int64 { return a * b }, func(a, b float64) float64 { return a * b }, and),
-	"&":        binary('b', and, nil, and),
-	"|":        binary('b', or, nil, or),
-	"^":        binary('b', xor, nil, xor),
-	"/":        {2, bindDivide},
-	"//":       {2, bindDivision(func(q, _ float64) float64 { return q }, quotient)},
-	"%":        {2, bindDivision(func(_, m float64) float64 { return m }, remainder)},
+	"+": binary('b', add, add, or),
+	"-": binary(0, subtract, subtract, nil),
+	"*": binary('b', multiply, multiply, and),
+	"&": binary('b', and, nil, and),
+	"|": binary('b', or, nil, or),
+	"^": binary('b', xor, nil, xor),
+	"/": {2, bindDivide},
+	"//": {2, bindDivision(quotient, func(a, b float64, size int) float64 {
+		q, _ := divmod(a, b, size)
+		return q
+	})},
+	"%": {2, bindDivision(remainder, func(a, b float64, size int) float64 {
+		_, m := divmod(a, b, size)
+		return m
+	})},
 	"<<":       {2, bindShift(true)},
 	">>":       {2, bindShift(false)},
 	"**":       {2, bindOperator},
 	"power":    {2, bindPower},
 	"pow":      {2, bindPower},
-	"==":       compare(comparisons["=="]),
-	"!=":       compare(comparisons["!="]),
-	"<":        compare(comparisons["<"]),
-	"<=":       compare(comparisons["<="]),
-	">":        compare(comparisons[">"]),
-	">=":       compare(comparisons[">="]),
+	"==":       compare("=="),
+	"!=":       compare("!="),
+	"<":        compare("<"),
+	"<=":       compare("<="),
+	">":        compare(">"),
+	">=":       compare(">="),
 	"minimum":  {2, bindExtreme(-1)},
 	"maximum":  {2, bindExtreme(1)},
 	"where":    {3, bindWhere},
@@ -63,7 +69,3 @@ var functions = map[string]function{
 	"arccosh":  floats(math.Acosh),
 	"arctanh":  floats(math.Atanh),
 }
-
-func and(a, b int64) int64 { return a & b }
-func or(a, b int64) int64  { return a | b }
-func xor(a, b int64) int64 { return a ^ b }

@@ -20,33 +20,37 @@ func wrongType(d meta.DType) error {
 }
 
 // pairs applies a function to items of the same dtype. One of the functions may be nil.
-func pairs(d, out meta.DType, fi func(a, b int64) int64, ff func(a, b float64) float64) apply {
+func pairs(d meta.DType, fi func(a, b int64) int64, ff func(a, b float64) float64) apply {
+	return loops(d, calls(fi), calls(ff))
+}
+
+// loops applies a loop to items of the same dtype. One of the loops may be nil.
+func loops(d meta.DType, li loop[int64], lf loop[float64]) apply {
 	return func(s *scratch, args []vec, n int) (vec, error) {
 		a, b := args[0].to(s, d).spread(s, n), args[1].to(s, d).spread(s, n)
-		v := s.newVec(out, n)
-		for k, x := range a.i {
-			v.i[k] = fi(x, b.i[k])
-		}
-		for k, x := range a.f {
-			v.f[k] = ff(x, b.f[k])
+		v := s.newVec(d, n)
+		if isFloat(d) {
+			lf(v.f, a.f, b.f)
+		} else {
+			li(v.i, a.i, b.i)
 		}
 		return v, nil
 	}
 }
 
-// binary is an operator with a result of the common dtype. With 'b' it has a function for booleans.
-func binary(kind byte, fi func(a, b int64) int64, ff func(a, b float64) float64, fb func(a, b int64) int64) function {
+// binary is an operator with a result of the common dtype. With 'b' it has a loop for booleans.
+func binary(kind byte, li loop[int64], lf loop[float64], lb loop[int64]) function {
 	return function{2, func(args []*term) (meta.DType, apply, error) {
 		d, err := common(args[0], args[1])
 		switch {
 		case err != nil:
 			return d, nil, err
-		case d.Kind == 'b' && kind != 'b', isFloat(d) && ff == nil:
+		case d.Kind == 'b' && kind != 'b', isFloat(d) && lf == nil:
 			return d, nil, wrongType(d)
 		case d.Kind == 'b':
-			return d, pairs(d, d, fb, nil), nil
+			return d, loops(d, lb, nil), nil
 		}
-		return d, pairs(d, d, fi, ff), nil
+		return d, loops(d, li, lf), nil
 	}}
 }
 
@@ -95,7 +99,7 @@ func floats2(f func(x, y float64) float64) function {
 				d = floatFor(other.d)
 			}
 		}
-		return d, pairs(d, d, nil, f), nil
+		return d, pairs(d, nil, f), nil
 	}}
 }
 

@@ -35,7 +35,8 @@ func bindSquare(args []*term) (meta.DType, apply, error) {
 	if d.Kind == 'b' {
 		d = meta.Of('i', 1)
 	}
-	return d, each(d, func(x int64) int64 { return x * x }, func(x float64) float64 { return x * x }), nil
+	square := loops(d, multiply, multiply)
+	return d, func(s *scratch, args []vec, n int) (vec, error) { return square(s, []vec{args[0], args[0]}, n) }, nil
 }
 
 func bindAbs(args []*term) (meta.DType, apply, error) {

@@ -58,17 +58,33 @@ func (v vec) wrap() vec {
 				v.f[k] = float64(float32(x))
 			}
 		}
-	case 'i', 'u':
-		shift := 64 - 8*v.d.Size
-		for k, x := range v.i {
-			if v.d.Kind == 'i' {
-				v.i[k] = x << shift >> shift
-			} else {
-				v.i[k] = int64(uint64(x) << shift >> shift)
-			}
+	case 'i':
+		switch v.d.Size {
+		case 1:
+			wrapTo[int8](v.i)
+		case 2:
+			wrapTo[int16](v.i)
+		case 4:
+			wrapTo[int32](v.i)
+		}
+	case 'u':
+		switch v.d.Size {
+		case 1:
+			wrapTo[uint8](v.i)
+		case 2:
+			wrapTo[uint16](v.i)
+		case 4:
+			wrapTo[uint32](v.i)
 		}
 	}
 	return v
+}
+
+// wrapTo replaces integers by the values of type T that have the same low bits.
+func wrapTo[T int8 | int16 | int32 | uint8 | uint16 | uint32](items []int64) {
+	for k, x := range items {
+		items[k] = int64(T(x))
+	}
 }
 
 // to converts items to another dtype as NumPy's astype does.
