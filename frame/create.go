@@ -29,7 +29,9 @@ import (
 // at the same time one succeeds; without hard links in the file system, a later call may replace the file. ctx bounds
 // waiting for a lock file; the frame does not retain it. Other errors are ErrParam, errors.ErrUnsupported, ErrTooLarge
 // for metalayers, ErrChanged if another process has overwritten the new directory at once, and those of ctx, of the
-// Storage and of the operating system.
+// Storage and of the operating system. After an error the name has no new frame, with two exceptions: the system cannot
+// sync its folder, or cannot open a new directory or the lock file in it, for instance because too many files are open.
+// The new frame then remains.
 //
 // The name may begin with "file://". That of a file must not end in a separator, and its last element must not be "."
 // or "..": the error is then ErrParam. A new file or directory first has the temporary name NAME.XXXXXXXX.tmp, with

@@ -285,7 +285,15 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 		}
 		return nil
 	}, &l.opts)
-	return fromFrame(ctx, f, err, nil)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newArray(f, f.Engine().New()) // without ctx and the lock file, as the name has the array
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return a, nil
 }
 
 // put writes the items of a selection of whole chunks.

@@ -496,6 +496,49 @@ func TestCreateZFP(t *testing.T) {
 	}
 }
 
+// untilExists is a context that ends when a file of the name exists.
+type untilExists struct {
+	context.Context
+	name string
+}
+
+func (c untilExists) Err() error {
+	if _, err := os.Stat(c.name); err == nil {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCreateContextEnds creates arrays whose context ends when they have their names: the calls succeed.
+func TestCreateContextEnds(t *testing.T) {
+	data := []int8{1, 2, 3, 4}
+	from, err := Create(t.Context(), "", []int64{4}, data, nil)
+	must(t, err)
+	for _, o := range []*CreateOptions{nil, {Sparse: true}, {Locking: true}, {Locking: true, Sparse: true}} {
+		for what, create := range map[string]func(ctx context.Context, name string) (*Array, error){
+			"Create": func(ctx context.Context, name string) (*Array, error) { return Create(ctx, name, []int64{4}, data, o) },
+			"Copy":   func(ctx context.Context, name string) (*Array, error) { return Copy(ctx, name, from, o) },
+			"Concat": func(ctx context.Context, name string) (*Array, error) {
+				return Concat(ctx, name, 0, []Reader{from}, o)
+			},
+		} {
+			name := filepath.Join(t.TempDir(), "a.b2nd")
+			a, err := create(untilExists{t.Context(), name}, name)
+			if errors.Is(err, errors.ErrUnsupported) {
+				continue // no file locks here
+			}
+			if err != nil {
+				t.Errorf("%s, %+v: %v", what, o, err)
+				continue
+			}
+			if got, err := Read[int8](t.Context(), a); err != nil || !slices.Equal(got, data) {
+				t.Errorf("%s, %+v: %v, %v", what, o, got, err)
+			}
+			must(t, a.Close())
+		}
+	}
+}
+
 // TestOwnArrayHasNoLimit reads an array that the program has created and whose only block takes more memory than the
 // default limit, and opens it then.
 func TestOwnArrayHasNoLimit(t *testing.T) {
