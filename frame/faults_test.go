@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -500,4 +501,106 @@ func TestRegionsLink(t *testing.T) {
 	must(t, err)
 	defer f.Close()
 	must(t, checkRegions(f))
+}
+
+// unreadableSystem is a system in which some bytes cannot be read, or some files cannot be opened.
+type unreadableSystem struct {
+	storage.System
+	from, to int64  // bytes of the file, for ReadAt
+	name     string // of a file in a directory, for Open
+	err      error
+}
+
+func (s *unreadableSystem) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	f, err := s.System.Open(name, flag, mode)
+	if err != nil || filepath.Base(name) != "broken" {
+		return f, err
+	}
+	return unreadableFile{f, s}, nil
+}
+
+func (s *unreadableSystem) OpenRoot(name string) (storage.Root, error) {
+	r, err := s.System.OpenRoot(name)
+	if err != nil || filepath.Base(name) != "broken" {
+		return r, err
+	}
+	return unreadableRoot{r, s}, nil
+}
+
+type unreadableFile struct {
+	storage.File
+	s *unreadableSystem
+}
+
+func (f unreadableFile) ReadAt(p []byte, off int64) (int, error) {
+	if off >= f.s.to || off+int64(len(p)) <= f.s.from {
+		return f.File.ReadAt(p, off)
+	}
+	n, _ := f.File.ReadAt(p[:max(0, f.s.from-off)], off)
+	return n, &fs.PathError{Op: "read", Path: "broken", Err: f.s.err}
+}
+
+type unreadableRoot struct {
+	storage.Root
+	s *unreadableSystem
+}
+
+func (r unreadableRoot) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	if name == r.s.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: r.s.err}
+	}
+	return r.Root.Open(name, flag, mode)
+}
+
+// TestSalvageErrors salvages frames with parts that the system cannot read. Only bad sectors and missing files are
+// damage: after another error, Salvage returns it and creates nothing.
+func TestSalvageErrors(t *testing.T) {
+	const n, size = 4, 20000 // the number of chunks, and of bytes of each
+	for _, checksums := range []bool{false, true} {
+		create := func(sparse bool) string {
+			name := filepath.Join(t.TempDir(), "broken")
+			f, err := Create(t.Context(), name, &CreateOptions{Sparse: sparse, Checksums: checksums, NoSync: true, ChunkSize: size})
+			must(t, err)
+			data := noise(n * size)
+			for i := range n {
+				must(t, f.Append(t.Context(), data[i*size:][:size]))
+			}
+			must(t, f.Close())
+			return name
+		}
+		file, cut, dir, noIndex := create(false), create(false), create(true), create(true)
+		must(t, os.Truncate(cut, n*size))
+		must(t, os.Truncate(filepath.Join(noIndex, indexFile), 100))
+		for _, c := range []struct {
+			what, name string
+			sys        unreadableSystem
+			missing    bool // whether fs.ErrNotExist is damage
+		}{
+			{"a chunk", file, unreadableSystem{from: 38000, to: 38001}, false},
+			{"a chunk, with a truncated file", cut, unreadableSystem{from: 38000, to: 38001}, false},
+			{"a chunk file", dir, unreadableSystem{name: chunkFileName(1)}, true},
+			{"a chunk file, without an index", noIndex, unreadableSystem{name: chunkFileName(1)}, true},
+		} {
+			for _, e := range []error{fs.ErrPermission, syscall.EMFILE, syscall.ENOMEM, syscall.EIO, fs.ErrNotExist} {
+				if e == fs.ErrNotExist && !c.missing {
+					continue
+				}
+				to := filepath.Join(t.TempDir(), "new")
+				c.sys.System, c.sys.err = storage.OS(), e
+				g, found, err := Salvage(t.Context(), to, c.name, nil, &CreateOptions{NoSync: true, sys: &c.sys})
+				if err == nil {
+					g.Close()
+				}
+				_, none := os.Lstat(to)
+				switch {
+				case e == syscall.EIO || e == fs.ErrNotExist:
+					if err != nil || found.Chunks != n-1 && c.name != cut {
+						t.Errorf("%s, checksums %v, %v: %v, %+v", c.what, checksums, e, err, found)
+					}
+				case !errors.Is(err, e) || none == nil:
+					t.Errorf("%s, checksums %v, %v: %v, %+v; creates a frame: %v", c.what, checksums, e, err, found, none == nil)
+				}
+			}
+		}
+	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/bits"
 	"slices"
 
@@ -34,6 +35,38 @@ type salvager struct {
 	trailerAt      int64   // offset of the trailer, if it could be read
 	order          []entry // of a directory: the entries of its index
 	orderChecksums []uint32
+
+	failed error // the first error that shows no damage
+}
+
+// failsToRead reports whether err is an error of the operating system that does not show damage, such as a missing
+// permission: the bytes may be intact.
+func failsToRead(err error) bool {
+	var at *fs.PathError
+	return errors.As(err, &at) && !errors.Is(err, ErrCorrupt) && !errors.Is(err, fs.ErrNotExist) &&
+		!errors.Is(err, storage.ErrNotFile) && !storage.IsBadSector(err)
+}
+
+// note keeps an error that shows no damage.
+func (sv *salvager) note(err error) {
+	if sv.failed == nil && failsToRead(err) {
+		sv.failed = err
+	}
+}
+
+// result returns the noted error, or else err.
+func (sv *salvager) result(err error) error { return cmp.Or(sv.failed, err) }
+
+// notedSource is a source whose errors a salvager notes.
+type notedSource struct {
+	io.ReaderAt
+	sv *salvager
+}
+
+func (s notedSource) ReadAt(p []byte, off int64) (int, error) {
+	n, err := s.ReaderAt.ReadAt(p, off)
+	s.sv.note(err)
+	return n, err
 }
 
 // begin sets the budget for candidates that are not chunks. Without it, a file that looks like chunks everywhere would
@@ -55,7 +88,7 @@ func (sv *salvager) openFile(ctx context.Context, name string) error {
 		return err
 	}
 	sv.f.store = &contiguous{Segment: storage.Segment{Bytes: st}, sys: sv.f.sys}
-	sv.src = st
+	sv.src = notedSource{st, sv}
 	if sv.size, err = st.Size(); err != nil {
 		return err
 	}
@@ -222,7 +255,9 @@ func (sv *salvager) badEntries(ctx context.Context) ([]int, error) {
 		}
 		if referenced[e] && s.index.checksums == nil {
 			bad = append(bad, i)
-		} else if err := chunks.usableOnce(i); err != nil && !(errors.Is(err, ErrChecksum) && !referenced[e] && sv.wrongChecksum(ctx, i)) {
+		} else if err := chunks.usableOnce(i); failsToRead(err) {
+			return nil, err
+		} else if err != nil && !(errors.Is(err, ErrChecksum) && !referenced[e] && sv.wrongChecksum(ctx, i)) {
 			bad = append(bad, i)
 		}
 		referenced[e] = true
@@ -235,6 +270,7 @@ func (sv *salvager) badEntries(ctx context.Context) ([]int, error) {
 func (sv *salvager) wrongChecksum(ctx context.Context, i int) bool {
 	s := sv.s
 	raw, err := sv.f.rawChunk(storage.Bind(ctx, s.src), nil, s, i)
+	sv.note(err)
 	was, is := s.index.checksums[i], crc32c.Checksum(raw)
 	if err != nil || was != 0 && bits.OnesCount32(was^is) != 1 {
 		return false
@@ -260,7 +296,7 @@ func (sv *salvager) hidden(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	defer st.Close()
-	sv.src = st
+	sv.src = notedSource{st, sv}
 	if sv.size, err = st.Size(); err != nil {
 		return false, err
 	}
@@ -284,6 +320,7 @@ func (sv *salvager) candidates(ctx context.Context) ([]candidate, error) {
 func (sv *salvager) exists(e entry, candidates []candidate) bool {
 	if sv.s.sparse {
 		src, err := sv.f.store.open(sv.s, nil, e, -1)
+		sv.note(err)
 		closeSource(src.close)
 		return err == nil
 	}
@@ -336,8 +373,10 @@ func (sv *salvager) openDir(ctx context.Context, dir string) error {
 	sv.pool = coder.NewPool(sv.f.chunkOptions(0, nil))
 	var order []entry
 	var sum uint32
-	if st, err := storage.OpenFile(r, indexFile, false); err == nil {
-		sv.src = st
+	if st, err := storage.OpenFile(r, indexFile, false); failsToRead(err) {
+		return err
+	} else if err == nil {
+		sv.src = notedSource{st, sv}
 		if sv.size, err = st.Size(); err == nil {
 			sv.readHead()
 			sv.s.sparse = true
@@ -390,6 +429,9 @@ func (sv *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candi
 			continue
 		}
 		p, err := sv.readChunkFile(x.Name(), id)
+		if sv.note(err); sv.failed != nil {
+			return nil, sv.failed
+		}
 		if err != nil {
 			report(&Error{Path: sv.f.name, Part: "chunk file", Chunk: -1, Off: id, Err: err, file: true})
 			continue
@@ -407,7 +449,7 @@ func (sv *salvager) readChunkFile(name string, id int64) (candidate, error) {
 	}
 	defer st.Close()
 	p := candidate{}
-	sv.src = st
+	sv.src = notedSource{st, sv}
 	if sv.size, err = st.Size(); err != nil {
 		return p, err
 	}

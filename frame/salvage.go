@@ -28,6 +28,9 @@ type Salvaged struct {
 // broken, and opens it for editing. It calls report, which may be nil, with the location of each part that is lost or
 // omitted.
 //
+// A chunk in a bad sector of the disk counts as lost, and so does a missing chunk file. After any other error of
+// reading, such as a missing permission or too many open files, Salvage creates no frame and returns the error.
+//
 // If the header, the index and the trailer can be read, Salvage decodes each chunk and compares it with its checksum,
 // if there is one. It copies the stored bytes of intact chunks. A lost chunk becomes a chunk of zeros, so that the
 // others keep their numbers. In a frame with chunks of variable size it is omitted.
@@ -113,7 +116,8 @@ func (f *Frame) repairIndex(ctx context.Context, report func(error), found *Salv
 		}
 	}()
 	s := f.snap.Load()
-	sv := &salvager{f: f, report: report, found: found, src: s.src, s: s, pool: f.pool, headed: true}
+	sv := &salvager{f: f, report: report, found: found, s: s, pool: f.pool, headed: true}
+	sv.src = notedSource{s.src, sv}
 	if s.checksums != nil && s.checksums.fault != nil {
 		report(s.checksums.fault)
 	}
@@ -122,6 +126,7 @@ func (f *Frame) repairIndex(ctx context.Context, report func(error), found *Salv
 	} else if sv.size, err = f.store.size(s); err == nil {
 		err = sv.repair(ctx)
 	}
+	err = sv.result(err)
 	repaired = err == nil && !hidden
 	return hidden, err
 }
@@ -157,7 +162,7 @@ func rebuild(ctx context.Context, broken string, from *OpenOptions, fault error,
 	} else {
 		err = sv.openFile(ctx, broken)
 	}
-	if err != nil {
+	if err = sv.result(err); err != nil {
 		return nil, err
 	}
 	rebuilt = true
@@ -314,6 +319,9 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		}
 		if b.err != nil {
 			return b.err
+		}
+		if failsToRead(err) {
+			return err
 		}
 		if err == nil {
 			found.Chunks++

@@ -35,6 +35,9 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 				return nil, err
 			}
 			b, err := storage.ReadAll(sv.src, at, min(step, sv.size-at))
+			if sv.failed != nil {
+				return nil, sv.failed
+			}
 			if err != nil { // perhaps a bad sector
 				sv.report(sv.f.wrap("chunks", at, err))
 				at, buf = at+512, nil

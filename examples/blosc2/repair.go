@@ -25,7 +25,8 @@ func (repairCmd) Help() string {
 Creates the frame NEW from the intact chunks and metalayers of DAMAGED, whose header, index or trailer may be lost.
 Prints a line for each part that is lost, and the number of intact chunks. If the index is intact, lost chunks become
 zeros. Otherwise repair searches the whole file for chunks, and may also find deleted ones. An array remains an array
-if the chunks match its shape. A new leaf of a store is made in memory.
+if the chunks match its shape. A chunk in a bad sector of the disk counts as lost. After any other error of reading,
+such as a missing permission, repair creates nothing. A new leaf of a store is made in memory.
 
 Examples:
   blosc2 repair a.b2nd new.b2nd
