@@ -41,10 +41,15 @@ func newOutput(e *env, path string, sparse, overwrite bool) (*output, error) {
 	if err := checkTable(e, path); err != nil {
 		return nil, err
 	}
-	name, key, ok := splitStore(path)
+	name, key, ok, err := findStore(path)
+	if err != nil {
+		return nil, err
+	}
 	leaf := ok && key != "/" && !slices.Contains(fileExtensions, filepath.Ext(path))
 	// The folder of a group is no obstacle to a leaf with its name.
-	if fi, err := os.Lstat(path); err == nil && !(leaf && fi.IsDir() && isPlainDir(path)) {
+	if fi, err := os.Lstat(path); err != nil && !isMissing(err) {
+		return nil, err
+	} else if err == nil && !(leaf && fi.IsDir() && isPlainDir(path)) {
 		if err := refuseDevice(path, true); err != nil {
 			return nil, err
 		}

@@ -216,6 +216,29 @@ func TestBenchCommand(t *testing.T) {
 	}
 }
 
+// TestUnknownStore writes below a directory that the operating system fails to look at: it is unknown whether that is a
+// store. Names that are too long for files are keys.
+func TestUnknownStore(t *testing.T) {
+	dir, a := storeOf(t, "s.b2d", "/a"), newArray(t)
+	loop := filepath.Join(dir, "loop")
+	if err := os.Symlink("loop", loop); err != nil {
+		t.Fatal(err)
+	}
+	if is, err := isStore(loop); is || !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("isStore: %v, %v", is, err)
+	}
+	before := readFile(t, filepath.Join(dir, "embed.b2e"))
+	for _, args := range [][]string{{"copy", a, loop + "/x"}, {"copy", "-overwrite", a, loop + "/x"}, {"resize", loop + "/x", "1"}} {
+		if code, _, errOut := call(t, "", args...); code != 1 || !strings.Contains(errOut, syscall.ELOOP.Error()) {
+			t.Errorf("%q: exit %d, %q", args, code, errOut)
+		}
+	}
+	if after := readFile(t, filepath.Join(dir, "embed.b2e")); after != before {
+		t.Error("the store has changed")
+	}
+	must(t, "", "copy", a, storeOf(t, "s.b2e", "/a")+"/"+strings.Repeat("long", 100)+"/x")
+}
+
 // TestOutputInSource expects that no verb writes to the directory of the frame that it reads, also not by a link.
 func TestOutputInSource(t *testing.T) {
 	a, path := newArray(t), copyTree(t, storesDir+"tree.b2d")

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"os"
 	pathpkg "path"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/remote"
@@ -20,41 +23,63 @@ import (
 // leafExtensions are the extensions of leaves in files of a directory store.
 var leafExtensions = []string{".b2nd", ".b2f", ".b2b"}
 
-// splitStore splits the path STORE/KEY, or the path of a store, whose key is "/". It reports whether there is such a
-// store.
+// splitStore is findStore for reading: if the operating system fails, opening the path has an error, too.
 func splitStore(path string) (name, key string, ok bool) {
+	name, key, ok, _ = findStore(path)
+	return name, key, ok
+}
+
+// findStore splits the path STORE/KEY, or the path of a store, whose key is "/". It reports whether there is such a
+// store. If it is unknown whether a directory above the path is a store, findStore returns an error.
+func findStore(path string) (name, key string, ok bool, err error) {
 	if isURL(path) {
-		return splitURL(path)
+		name, key, ok = splitURL(path)
+		return name, key, ok, nil
 	}
 	path = paths.Trim(path)
-	if fi, err := os.Stat(path); err == nil && !fi.IsDir() && !isStore(path) {
-		return "", "", false // a file below the directory of a store, too
+	store, _ := isStore(path) // whoever uses the path gets the error
+	if fi, err := os.Stat(path); err == nil && !fi.IsDir() && !store {
+		return "", "", false, nil // a file below the directory of a store, too
 	}
-	for name = path; ; name = paths.Dir(name) {
-		if isStore(name) {
+	for name = path; ; {
+		if store {
 			rest := path
 			if name != "." {
 				rest = path[len(name):]
 			}
-			return name, pathpkg.Clean("/" + filepath.ToSlash(rest)), true
+			return name, pathpkg.Clean("/" + filepath.ToSlash(rest)), true, nil
 		}
 		if paths.Dir(name) == name || filepath.Base(name) == ".." { // whose parent is not paths.Dir(name)
-			return "", "", false
+			return "", "", false, nil
+		}
+		name = paths.Dir(name)
+		if store, err = isStore(name); err != nil {
+			return "", "", false, err
 		}
 	}
 }
 
 // isStore reports whether a path is a store: a directory with embed.b2e, or a file with the extension of a store.
-func isStore(name string) bool {
+func isStore(name string) (bool, error) {
 	fi, err := os.Stat(name)
-	switch {
-	case err != nil:
-		return false
-	case fi.IsDir():
-		_, err := os.Lstat(paths.Join(name, "embed.b2e"))
-		return err == nil
+	if err == nil && !fi.IsDir() {
+		return hasStoreExtension(name), nil
 	}
-	return hasStoreExtension(name)
+	if err == nil {
+		_, err = os.Lstat(paths.Join(name, "embed.b2e"))
+	}
+	if isMissing(err) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// isMissing reports whether an error of looking at a path shows that there is no file or directory: also below a file,
+// or if none can have the name.
+func isMissing(err error) bool {
+	const invalidName = syscall.Errno(123) // on Windows
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||
+		runtime.GOOS == "windows" && errors.Is(err, invalidName)
 }
 
 // hasStoreExtension reports whether the name of a file is that of a store.
@@ -186,11 +211,21 @@ func changePath(e *env, path string) (string, error) {
 // because the store need not be one: any folder may have a file embed.b2e.
 func checkTable(e *env, path string) error {
 	dir, err := realDir(paths.Dir(path))
-	if err != nil || isPlainDir(path) && isStore(path) {
+	if err != nil {
 		return err
 	}
+	if is, err := isStore(path); err == nil && is && isPlainDir(path) {
+		return nil
+	}
 	top := dir // of the store
-	for !isPlainDir(top) || !isStore(top) {
+	for {
+		is, err := isStore(top)
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // the working directory may be below a locked one
+			return err
+		}
+		if is && isPlainDir(top) {
+			break
+		}
 		if filepath.Dir(top) == top {
 			return nil
 		}
@@ -254,8 +289,11 @@ func editPath(e *env, path string) (string, error) {
 	if isURL(path) {
 		return "", fmt.Errorf("%s: what is on a server can only be read: %w", path, errors.ErrUnsupported)
 	}
-	name, key, ok := splitStore(path)
-	_, err := os.Lstat(path)
+	name, key, ok, err := findStore(path)
+	if err != nil {
+		return "", err
+	}
+	_, err = os.Lstat(path)
 	if !ok || key == "/" || err == nil && !isPlainDir(path) {
 		return path, nil
 	}
@@ -287,7 +325,7 @@ func isPlainDir(path string) bool {
 		return false
 	}
 	_, err = os.Lstat(paths.Join(path, "chunks.b2frame"))
-	return err != nil
+	return isMissing(err)
 }
 
 // isInDir reports whether a directory has a regular file that is reached without symbolic links. They may lead out of a
