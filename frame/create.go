@@ -252,14 +252,17 @@ func (f *Frame) checkReplace(dir fs.FileInfo) error {
 
 // isDirFrame reports whether the directory with the name of f is a sparse frame.
 func (f *Frame) isDirFrame() (bool, error) {
-	var err error
+	var fault error
 	for _, name := range []string{layoutFile, indexFile} { // Regions.Finish writes the second, then removes the first
-		var fi fs.FileInfo
-		if fi, err = f.sys.Lstat(paths.Join(f.path, name)); err == nil && fi.Mode().IsRegular() {
+		fi, err := f.sys.Lstat(paths.Join(f.path, name))
+		if err == nil && fi.Mode().IsRegular() {
 			return true, nil
 		}
+		if fault == nil || errors.Is(fault, fs.ErrNotExist) {
+			fault = err
+		}
 	}
-	return false, err
+	return false, fault
 }
 
 // otherFile returns the name of a file or directory that is no part of the frame in the directory with the name of f,

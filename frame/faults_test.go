@@ -519,6 +519,13 @@ func (s *unreadableSystem) Open(name string, flag int, mode fs.FileMode) (storag
 	return unreadableFile{f, s}, nil
 }
 
+func (s *unreadableSystem) Lstat(name string) (fs.FileInfo, error) {
+	if filepath.Base(name) == s.name {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: s.err}
+	}
+	return s.System.Lstat(name)
+}
+
 func (s *unreadableSystem) OpenRoot(name string) (storage.Root, error) {
 	r, err := s.System.OpenRoot(name)
 	if err != nil || filepath.Base(name) != "broken" {
@@ -550,6 +557,27 @@ func (r unreadableRoot) Open(name string, flag int, mode fs.FileMode) (storage.F
 		return nil, &fs.PathError{Op: "open", Path: name, Err: r.s.err}
 	}
 	return r.Root.Open(name, flag, mode)
+}
+
+// TestCreateUnknownDirectory replaces an unfinished frame, while the system fails to look at one of its files: Create
+// returns the error of the system.
+func TestCreateUnknownDirectory(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "x")
+	r, err := CreateRegions(t.Context(), name, 8, &CreateOptions{ChunkSize: 4, NoSync: true})
+	must(t, err)
+	must(t, r.Close())
+	for _, file := range []string{layoutFile, indexFile} {
+		sys := &unreadableSystem{System: storage.OS(), name: file, err: syscall.EIO}
+		f, err := Create(t.Context(), name, &CreateOptions{Overwrite: true, NoSync: true, sys: sys})
+		if err == nil {
+			f.Close()
+		}
+		if file == layoutFile && (!errors.Is(err, syscall.EIO) || errors.Is(err, fs.ErrExist)) {
+			t.Errorf("%s: %v", file, err)
+		} else if file == indexFile && err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
 }
 
 // TestSalvageErrors salvages frames with parts that the system cannot read. Only bad sectors and missing files are
