@@ -166,7 +166,7 @@ func (s osSystem) Open(name string, flag int, mode fs.FileMode) (File, error) {
 	path := s.path(name)
 	f, err := openKind(path, flag, regularOrDir,
 		func(flag int) (*os.File, error) { return os.OpenFile(path, flag, mode) },
-		func() (fs.FileInfo, error) { return os.Stat(path) })
+		func() (fs.FileInfo, error) { return os.Stat(path) }, os.Remove)
 	return f, s.error(err)
 }
 
@@ -235,7 +235,7 @@ type osRoot struct {
 func (r osRoot) Open(name string, flag int, mode fs.FileMode) (File, error) {
 	f, err := openKind(name, flag, fs.FileMode.IsRegular,
 		func(flag int) (*os.File, error) { return r.dir.OpenFile(name, flag, mode) },
-		func() (fs.FileInfo, error) { return r.dir.Stat(name) })
+		func() (fs.FileInfo, error) { return r.dir.Stat(name) }, r.dir.Remove)
 	if err == nil {
 		return f, nil
 	}
@@ -354,8 +354,10 @@ func (r osRoot) inDir(err error) error {
 func regularOrDir(m fs.FileMode) bool { return m.IsRegular() || m.IsDir() }
 
 // openKind opens a file whose mode fits. It checks the mode of the opened file, because another file may get the name
-// at any time, and does not wait for the other end of a named pipe.
-func openKind(name string, flag int, fits func(fs.FileMode) bool, open func(flag int) (*os.File, error), stat func() (fs.FileInfo, error)) (File, error) {
+// at any time, and does not wait for the other end of a named pipe. After an error it removes a file that it created
+// with O_EXCL. Errors have the name as it is given.
+func openKind(name string, flag int, fits func(fs.FileMode) bool, open func(flag int) (*os.File, error), stat func() (fs.FileInfo, error),
+	remove func(name string) error) (File, error) {
 	if noWait == 0 { // open may wait
 		if fi, err := stat(); err == nil && flag&os.O_EXCL == 0 && !fits(fi.Mode()) {
 			return nil, &fs.PathError{Op: "open", Path: name, Err: ErrNotFile}
@@ -371,11 +373,17 @@ func openKind(name string, flag int, fits func(fs.FileMode) bool, open func(flag
 		return nil, err
 	}
 	fi, err := f.Stat()
+	if e, ok := err.(*fs.PathError); ok {
+		e.Path = name // the opened file has one with the directory
+	}
 	if err == nil && !fits(fi.Mode()) {
 		err = &fs.PathError{Op: "open", Path: name, Err: ErrNotFile}
 	}
 	if err != nil {
 		f.Close()
+		if flag&os.O_EXCL != 0 {
+			remove(name)
+		}
 		return nil, err
 	}
 	return f, nil
