@@ -325,7 +325,7 @@ const maxSequence = 8 << 20
 
 // rawNext is rawChunk. It reads chunks ahead if calls ask for chunks one after the other.
 func (f *Frame) rawNext(ctx context.Context, dst []byte, s *snapshot, i int) ([]byte, error) {
-	if s.draft || storage.Ranges(s.src) == nil {
+	if s.draft || s.ranges() == nil {
 		return f.rawChunk(storage.Bind(ctx, s.src), dst, s, i)
 	}
 	most := int64(maxSequence)

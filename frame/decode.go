@@ -82,7 +82,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	d.most = d.workers
 	d.call, d.opens = ctx, ctx
 	if d.pass = pass; pass == nil {
-		if src := storage.Ranges(s.src); src != nil {
+		if src := s.ranges(); src != nil {
 			d.prefetch = newPrefetcher(ctx, d, src)
 			d.opens, d.endOpens = d.prefetch.ctx, d.prefetch.cancel
 		}

@@ -111,7 +111,7 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 	}, chunks.stop
 }
 
-func (v *view) Far() bool { return storage.Ranges(v.src) != nil }
+func (v *view) Far() bool { return (*snapshot)(v).ranges() != nil }
 
 func (v *view) Ahead(ctx context.Context, sharing int, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {
 	return aheadView{view: v}.Ahead(ctx, sharing, next)
@@ -133,8 +133,9 @@ func (v *view) AheadChunks(ctx context.Context, next func() (i int, ok bool)) (a
 }
 
 func (v aheadView) AheadChunks(ctx context.Context, next func() (i int, ok bool)) (ahead engine.View, stop func()) {
+	ctx = task.Context(ctx)
 	s := (*snapshot)(v.view)
-	pass := v.f.newPass(task.Context(ctx), s, s.visitOnce(next))
+	pass := v.f.newPass(ctx, s, s.visitOnce(ctx, next))
 	if pass == nil {
 		return v, func() {}
 	}

@@ -55,7 +55,7 @@ func (p passPlan) Special(*engine.Visit, chunk.Special, []byte, int, int) error 
 // newPass returns a pass over the chunks that next visits, or nil if chunks of s are not read ahead. The caller must
 // call stop.
 func (f *Frame) newPass(ctx context.Context, s *snapshot, next func(v *engine.Visit) bool) *chunkPass {
-	src := storage.Ranges(s.src)
+	src := s.ranges()
 	if src == nil {
 		return nil
 	}
@@ -185,6 +185,7 @@ func covers(v, x *engine.Visit) bool {
 func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, v *engine.Visit) *chunkAhead {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.p.peek()
 	w, k := c.search(func(x *engine.Visit) bool { return x.Chunk == v.Chunk && sameBlocks(x, v) })
 	given := -1
 	if w == nil {
@@ -239,6 +240,7 @@ func (c *chunkPass) use(w *chunkWindow) {
 func (c *chunkPass) first(ctx context.Context, from io.ReaderAt, i int) *chunkAhead {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.p.peek()
 	w, k := c.search(func(x *engine.Visit) bool { return x.Chunk == i })
 	if w == nil {
 		return nil
@@ -250,7 +252,6 @@ func (c *chunkPass) first(ctx context.Context, from io.ReaderAt, i int) *chunkAh
 
 // search returns the window and the number of the first visit that fits, or nil.
 func (c *chunkPass) search(fits func(x *engine.Visit) bool) (w *chunkWindow, k int) {
-	c.p.peek()
 	for _, w := range c.p.windows {
 		for k := w.taken; k < len(w.visits); k++ {
 			if v := &w.visits[k]; v.ahead != nil && fits(&v.Visit) {
@@ -274,7 +275,7 @@ func (f *Frame) chunkReader(ctx context.Context, s *snapshot) chunkReader {
 }
 
 // isFar reports whether chunks can be read ahead.
-func (c *chunkReader) isFar() bool { return storage.Ranges(c.s.src) != nil }
+func (c *chunkReader) isFar() bool { return c.s.ranges() != nil }
 
 // The arguments of readAhead.
 const (
@@ -286,7 +287,7 @@ const (
 // nothing unless the source reads many ranges at once.
 func (c *chunkReader) readAhead(headers bool) {
 	if c.isFar() {
-		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitStored())
+		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitStored(c.ctx))
 		c.pass.p.headers = headers
 	}
 }
@@ -296,7 +297,7 @@ func (c *chunkReader) readHeadersAhead(next func() (int, bool)) {
 	if c.s.index.list == nil {
 		c.readAhead(readHeaders) // all chunks are the same
 	} else if c.isFar() {
-		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitOnce(next))
+		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitOnce(c.ctx, next))
 		c.pass.p.headers = readHeaders
 	}
 }
@@ -312,7 +313,7 @@ func (c *chunkReader) readPairsAhead(pairs iter.Seq2[int, int]) iter.Seq2[int, i
 		to, from = append(to, i), append(from, k)
 	}
 	if slices.IsSorted(from) {
-		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitList(from))
+		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitList(c.ctx, from))
 	}
 	return func(yield func(to, from int) bool) {
 		for k := range to {
@@ -359,17 +360,17 @@ func (c *chunkReader) raw(dst []byte, i int) ([]byte, error) {
 }
 
 // visitStored returns a function that visits all stored chunks of s, each once.
-func (s *snapshot) visitStored() func(v *engine.Visit) bool {
+func (s *snapshot) visitStored(ctx context.Context) func(v *engine.Visit) bool {
 	i := -1
-	return s.visitOnce(func() (int, bool) {
+	return s.visitOnce(ctx, func() (int, bool) {
 		i++
 		return i, i < s.index.n && (s.index.list != nil || i == 0)
 	})
 }
 
 // visitList returns a function that visits those of some chunks of s that are stored, each once.
-func (s *snapshot) visitList(list []int) func(v *engine.Visit) bool {
-	return s.visitOnce(func() (int, bool) {
+func (s *snapshot) visitList(ctx context.Context, list []int) func(v *engine.Visit) bool {
+	return s.visitOnce(ctx, func() (int, bool) {
 		if len(list) == 0 {
 			return 0, false
 		}
@@ -379,8 +380,9 @@ func (s *snapshot) visitList(list []int) func(v *engine.Visit) bool {
 	})
 }
 
-// visitOnce returns a function that visits those of the chunks that next returns that are stored, each once.
-func (s *snapshot) visitOnce(next func() (int, bool)) func(v *engine.Visit) bool {
+// visitOnce returns a function that visits those of the chunks that next returns that are stored, each once. It visits
+// no chunk after the end of ctx.
+func (s *snapshot) visitOnce(ctx context.Context, next func() (int, bool)) func(v *engine.Visit) bool {
 	var seen map[entry]bool // nil if no chunk is referenced twice
 	if _, shared := s.index.storedEntries(); shared {
 		seen = map[entry]bool{}
@@ -388,7 +390,7 @@ func (s *snapshot) visitOnce(next func() (int, bool)) func(v *engine.Visit) bool
 	return func(v *engine.Visit) bool {
 		for {
 			i, ok := next()
-			if !ok {
+			if !ok || ctx.Err() != nil {
 				return false
 			}
 			if i < 0 || i >= s.index.n {
@@ -447,7 +449,7 @@ func (f *Frame) ChunkInfo(ctx context.Context, i int) (_ ChunkInfo, err error) {
 
 // headerNext is chunkHeader. It reads headers ahead if calls ask for chunks one after the other.
 func (f *Frame) headerNext(ctx context.Context, s *snapshot, i int) (coder.Header, error) {
-	if s.draft || storage.Ranges(s.src) == nil {
+	if s.draft || s.ranges() == nil {
 		return f.chunkHeader(storage.Bind(ctx, s.src), s, i)
 	}
 	h, n, err := s.headers.Take(ctx, i, min(windowChunks, s.index.n-i))

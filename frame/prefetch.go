@@ -22,6 +22,7 @@ const (
 	leastWindow  = 4 << 20  // the same, if many views share the memory
 	windowChunks = 1024
 	windowBlocks = 1 << 18 // listed blocks of a window
+	mostDropped  = 1 << 14 // visits that are dropped at a time
 	partBytes    = 1 << 20 // largest part: blocks that follow each other are read as one part
 	headBytes    = 4096    // first read of a chunk that is opened
 	maxHead      = 1 << 20 // longer lists of block positions are not read ahead
@@ -85,20 +86,29 @@ func (p *prefetcher) stop() {
 	p.running.Wait()
 }
 
-// peek returns the number of the next chunk, or false after the last one. One goroutine at a time may call it or next.
-func (p *prefetcher) peek() (chunk int, ok bool) {
+// ranges returns the source of s, if it reads many ranges at once and chunks of s may be stored, or nil.
+func (s *snapshot) ranges() storage.RangeReader {
+	if s.index.list == nil && s.index.uniform < 0 {
+		return nil
+	}
+	return storage.Ranges(s.src)
+}
+
+// full reports whether no other window begins.
+func (p *prefetcher) full() bool {
 	long := 0
 	for _, w := range p.windows {
 		if w.long {
 			long++
 		}
 	}
-	for !p.last && len(p.windows) < maxWindows && long < 2 {
-		n := len(p.windows)
-		p.start()
-		if len(p.windows) > n && p.windows[n].long {
-			long++
-		}
+	return len(p.windows) == maxWindows || long == 2
+}
+
+// peek returns the number of the next chunk, or false after the last one. With wanted, it also returns false if the
+// next chunks were dropped. One goroutine at a time may call it or next.
+func (p *prefetcher) peek() (chunk int, ok bool) {
+	for !p.last && !p.full() && p.start() {
 	}
 	if len(p.windows) == 0 {
 		return 0, false
@@ -122,12 +132,13 @@ func (p *prefetcher) next(j *decodeJob) bool {
 	return true
 }
 
-// start takes the chunks of a window from the plan and begins to load them.
-func (p *prefetcher) start() {
+// start takes the chunks of a window from the plan and begins to load them. It reports whether there are any: it drops
+// a limited number of visits, because the caller waits.
+func (p *prefetcher) start() bool {
 	w := &chunkWindow{used: p.calls}
 	var list []*chunkAhead
 	whole := map[int]*chunkAhead{} // by number
-	size, blocks := int64(0), 0
+	size, blocks, dropped := int64(0), 0, 0
 	for len(w.visits) == 0 || len(w.visits) < windowChunks && blocks < windowBlocks && size < p.most*3/4 {
 		var v windowVisit
 		if !p.d.plan.Next(&v.Visit) {
@@ -136,7 +147,8 @@ func (p *prefetcher) start() {
 		}
 		v.ahead = p.chunk(&v.Visit)
 		if p.wanted != nil && !p.wanted(&v) {
-			if p.last = p.ctx.Err() != nil; p.last {
+			dropped++
+			if p.last = p.ctx.Err() != nil; p.last || dropped == mostDropped {
 				break
 			}
 			continue
@@ -158,11 +170,11 @@ func (p *prefetcher) start() {
 		w.visits = append(w.visits, v)
 	}
 	if len(w.visits) == 0 {
-		return
+		return false
 	}
 	p.windows = append(p.windows, w)
 	if len(list) == 0 {
-		return
+		return true
 	}
 	// Visits for parts of a chunk that another visit needs whole use its bytes.
 	list = slices.DeleteFunc(list, func(a *chunkAhead) bool {
@@ -182,6 +194,7 @@ func (p *prefetcher) start() {
 		}
 		p.running.Done()
 	})
+	return true
 }
 
 // chunk returns the chunkAhead of a visit, without reading, or nil if the chunk is not read ahead.

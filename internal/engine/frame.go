@@ -107,7 +107,8 @@ type View interface {
 	// that ahead returns. The numbers passed to successive calls of next must not decrease, nor must those of ahead.
 	// The caller must call stop. Only one goroutine may call next and stop. They call ahead.
 	ChunkInfos(ctx context.Context, ahead func() (i int, ok bool)) (next func(i int) (ChunkInfo, error), stop func())
-	// Far reports whether the source reads many ranges at once. If not, Ahead and AheadChunks return the view itself.
+	// Far reports whether the source reads many ranges at once, and chunks may be stored. If not, Ahead and AheadChunks
+	// return the view itself.
 	Far() bool
 	// Ahead returns a view for several calls of Decode, and for ChunkInfo of chunks that they will need. next visits
 	// the chunks of their plans, in the same order. From a source far away, the bytes for later calls are read while
