@@ -37,7 +37,7 @@ type skippedVisit struct {
 // planned, and what is noted of them stays.
 const maxNoted = 4096
 
-// leastPassed is the number of calls after which an unused window may end. See use.
+// leastPassed is the number of calls for later windows after which a window may end. See use.
 const leastPassed = 64
 
 // passPlan is the plan of a chunkPass: it only lists chunks.
@@ -198,13 +198,18 @@ func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, v *engine.Visit)
 			c.give(&w.visits[k].Visit)
 		}
 	}
+	switch {
+	case w != nil:
+	case given >= 0:
+		remove(c.given, v.Chunk, given)
+		return nil
+	case c.p.last || c.p.chunk(v) == nil: // it is not read ahead
+		return nil
+	default:
+		c.skip(v, false)
+	}
 	c.use(w)
 	if w == nil {
-		if given >= 0 {
-			remove(c.given, v.Chunk, given)
-		} else if !c.p.last && c.p.d.s.index.at(v.Chunk) >= 0 {
-			c.skip(v, false)
-		}
 		return nil
 	}
 	a := w.visits[k].ahead
@@ -219,19 +224,20 @@ func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, v *engine.Visit)
 	return a
 }
 
-// use notes that a call has come that uses window w, or none. It ends the first window when calls have passed it by: if
-// as many as all windows have visits came after its last use. Visits that no call takes would otherwise end reading
-// ahead.
+// use notes that a call uses window w, or one that has not begun if w is nil. It ends the first window when calls have
+// passed it by: if more of them than all windows have visits used later windows since its last use. Visits that no call
+// takes would otherwise end reading ahead.
 func (c *chunkPass) use(w *chunkWindow) {
-	c.p.calls++
-	visits := 0
+	visits, earlier := 0, true
 	for _, x := range c.p.windows {
 		visits += len(x.visits)
 		if x == w {
-			x.used = c.p.calls
+			x.passed, earlier = 0, false
+		} else if earlier {
+			x.passed++
 		}
 	}
-	if visits > 0 && !c.p.last && c.p.calls-c.p.windows[0].used > max(visits, leastPassed) {
+	if visits > 0 && !c.p.last && c.p.windows[0].passed > max(visits, leastPassed) {
 		c.p.windows = slices.Delete(c.p.windows, 0, 1)
 	}
 }

@@ -46,7 +46,6 @@ type prefetcher struct {
 	longest int64          // bytes of a chunk that is read ahead; may be more than most
 	windows []*chunkWindow // with chunks that were not taken yet
 	last    bool           // the plan has no more chunks
-	calls   int            // of chunkPass.find
 
 	running sync.WaitGroup
 	mu      sync.Mutex
@@ -57,7 +56,7 @@ type prefetcher struct {
 type chunkWindow struct {
 	visits []windowVisit
 	taken  int
-	used   int  // prefetcher.calls at the last use
+	passed int  // calls since its last use that used later windows
 	long   bool // has a chunk of more bytes than prefetcher.most; while two of them wait, no other window begins
 }
 
@@ -135,7 +134,7 @@ func (p *prefetcher) next(j *decodeJob) bool {
 // start takes the chunks of a window from the plan and begins to load them. It reports whether there are any: it drops
 // a limited number of visits, because the caller waits.
 func (p *prefetcher) start() bool {
-	w := &chunkWindow{used: p.calls}
+	w := &chunkWindow{}
 	var list []*chunkAhead
 	whole := map[int]*chunkAhead{} // by number
 	size, blocks, dropped := int64(0), 0, 0

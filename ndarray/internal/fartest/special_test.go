@@ -1,8 +1,10 @@
 package fartest_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -101,5 +103,50 @@ func TestFarZeros(t *testing.T) {
 	_, err = ndarray.Map(ctx, "", a, func([]uint8, ndarray.Tile[uint8]) error { return stop }, nil)
 	if !errors.Is(err, stop) {
 		t.Errorf("Map: %v", err)
+	}
+}
+
+// TestFarRuns reads groups of small chunks between runs of chunks that are not read ahead: zeros, or chunks above the
+// memory of a window. Small chunks are read once and ahead, and long chunks once.
+func TestFarRuns(t *testing.T) {
+	const groups, small, run, size = 6, 20, 100, 20_000
+	for _, long := range []bool{false, true} {
+		data := make([]byte, groups*(run+small)*size)
+		rng := rand.NewChaCha8([32]byte{5})
+		for g := range groups {
+			group := data[g*(run+small)*size:][:(run+small)*size]
+			if long {
+				rng.Read(group[:run*size])
+			}
+			for i := run; i < run+small; i++ {
+				rng.Read(group[i*size:][:3000])
+			}
+		}
+		local, err := ndarray.CreateBytes(ctx, "", []int64{int64(len(data))}, "|u1", data, &ndarray.CreateOptions{Chunks: []int64{size}, Blocks: []int64{size / 2}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src := fartest.NewSource(fartest.Stored(t, local.Frame()), 1)
+		a, err := ndarray.OpenSource(ctx, src, &ndarray.OpenOptions{Concurrency: 1, MaxBytes: 60_000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		src.Ranges, src.Reads, src.Bytes = 0, 0, 0
+		at := 0
+		for tile, err := range ndarray.Tiles[uint8](ctx, a, ndarray.ByChunk(a)) {
+			if err != nil || !bytes.Equal(tile.Items, data[at:][:size]) {
+				t.Fatalf("chunk %d: other items, %v", at/size, err)
+			}
+			at += size
+		}
+		reads := 0
+		if long {
+			reads = groups * run
+		}
+		if src.Reads != reads || src.Bytes > int64(len(src.Data)) {
+			t.Errorf("long chunks %v: %d reads of single ranges, want %d, and %d bytes of %d", long, src.Reads, reads, src.Bytes, len(src.Data))
+		}
+		a.Close()
+		local.Close()
 	}
 }
