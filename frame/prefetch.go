@@ -45,6 +45,7 @@ type prefetcher struct {
 	most    int64          // bytes of a window
 	longest int64          // bytes of a chunk that is read ahead; may be more than most
 	windows []*chunkWindow // with chunks that were not taken yet
+	held    *windowVisit   // the next visit, which did not fit into the last window, or nil
 	last    bool           // the plan has no more chunks
 
 	running sync.WaitGroup
@@ -139,34 +140,37 @@ func (p *prefetcher) start() bool {
 	whole := map[int]*chunkAhead{} // by number
 	size, blocks, dropped := int64(0), 0, 0
 	for len(w.visits) == 0 || len(w.visits) < windowChunks && blocks < windowBlocks && size < p.most*3/4 {
-		var v windowVisit
-		if !p.d.plan.Next(&v.Visit) {
+		v := p.nextVisit()
+		if v == nil {
 			p.last = true
 			break
 		}
-		v.ahead = p.chunk(&v.Visit)
-		if p.wanted != nil && !p.wanted(&v) {
+		if p.wanted != nil && !p.wanted(v) {
 			dropped++
 			if p.last = p.ctx.Err() != nil; p.last || dropped == mostDropped {
 				break
 			}
 			continue
 		}
+		if a := v.ahead; a != nil && whole[v.Chunk] == nil {
+			long := a.whole && a.likely > p.most // load adds room for it
+			if a.whole && !long && len(list) > 0 && size+a.likely > p.most {
+				p.held = v
+				break
+			}
+			if w.long = w.long || long; a.whole {
+				whole[v.Chunk] = a
+			}
+			size += headBytes + int64(a.share*float64(a.likely))
+			if !a.whole {
+				size += max(a.headLen()-headBytes, 0)
+			}
+		}
 		if v.ahead != nil {
 			list = append(list, v.ahead)
 		}
-		if v.ahead != nil && whole[v.Chunk] == nil {
-			if v.ahead.whole {
-				whole[v.Chunk] = v.ahead
-				w.long = w.long || v.ahead.likely > p.most
-			}
-			size += headBytes + int64(v.ahead.share*float64(v.ahead.likely))
-			if !v.ahead.whole {
-				size += max(v.ahead.headLen()-headBytes, 0)
-			}
-		}
 		blocks += len(v.Blocks)
-		w.visits = append(w.visits, v)
+		w.visits = append(w.visits, *v)
 	}
 	if len(w.visits) == 0 {
 		return false
@@ -194,6 +198,20 @@ func (p *prefetcher) start() bool {
 		p.running.Done()
 	})
 	return true
+}
+
+// nextVisit returns the next visit, or nil after the last one.
+func (p *prefetcher) nextVisit() *windowVisit {
+	v := p.held
+	if p.held = nil; v != nil {
+		return v
+	}
+	v = new(windowVisit)
+	if !p.d.plan.Next(&v.Visit) {
+		return nil
+	}
+	v.ahead = p.chunk(&v.Visit)
+	return v
 }
 
 // chunk returns the chunkAhead of a visit, without reading, or nil if the chunk is not read ahead.

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/goblosc/blosc2/ndarray"
@@ -268,4 +269,33 @@ func TestFarSaveKeeps(t *testing.T) {
 	if err := c.Verify(ctx, nil); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestFarHalf reads chunks of more than half of a window, each of which waits for its own round trip. Four of them are
+// on their way at the same time.
+func TestFarHalf(t *testing.T) {
+	const n, size = 24, 50_000
+	data := make([]byte, n*size*2)
+	rand.NewChaCha8([32]byte{5}).Read(data)
+	local, err := ndarray.CreateBytes(ctx, "", []int64{n * size}, "<u2", data, &ndarray.CreateOptions{Chunks: []int64{size}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored := fartest.Stored(t, local.Frame())
+	synctest.Test(t, func(t *testing.T) {
+		src := fartest.NewSource(stored, 1)
+		a, err := ndarray.OpenSource(ctx, src, &ndarray.OpenOptions{MaxBytes: 16 * size * 2 / 10 * 4, Concurrency: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		src.Delay = time.Second
+		start, got := time.Now(), make([]byte, len(data))
+		if err := a.ReadBytes(ctx, got); err != nil || !bytes.Equal(got, data) {
+			t.Errorf("other items, %v", err)
+		}
+		if took := time.Since(start); took > n/4*time.Second {
+			t.Errorf("%d chunks took %v", n, took)
+		}
+	})
 }
