@@ -22,16 +22,14 @@ type decoding struct {
 	s         *snapshot
 	plan      engine.ReadPlan
 	blockSize int
-	blockwise bool // of s
-	compare   bool // see mustCheck
-	call      context.Context
-	from      io.ReaderAt // the bytes of s, with the context of the call
+	blockwise bool            // of s
+	compare   bool            // see mustCheck
+	call      context.Context // of reading and of waiting for bytes; from a source, it ends with the first error
+	from      io.ReaderAt     // the bytes of s, with this context
 	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil if this call does not use it
 	prefetch  *prefetcher                  // of this call, or nil
 	pass      *chunkPass                   // of this call and others, or nil
-	opens     context.Context              // of waiting for bytes that are read ahead
-	endOpens  context.CancelFunc           // ends opens when no chunk is opened any more; may be nil
 	workers   int
 	work      func(int) // runWorker
 
@@ -67,7 +65,11 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	}
 	d.Start(ctx)
 	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
-	d.from = d.bound.Bind(ctx, s.src)
+	d.call = ctx
+	if _, ok := s.src.(*storage.SourceBytes); ok {
+		d.call = d.Cancelable()
+	}
+	d.from = d.bound.Bind(d.call, s.src)
 	d.compare = compare || s.draft
 	if d.cache = nil; f.cache != nil && !d.compare {
 		size := int64(s.blockSize)
@@ -80,19 +82,14 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	}
 	d.workers = f.workersFor(blocks, max(int64(blockSize), int64(s.blockSize)))
 	d.most = d.workers
-	d.call, d.opens = ctx, ctx
 	if d.pass = pass; pass == nil {
 		if src := s.ranges(); src != nil {
-			d.prefetch = newPrefetcher(ctx, d, src)
-			d.opens, d.endOpens = d.prefetch.ctx, d.prefetch.cancel
+			d.prefetch = newPrefetcher(d.call, d, src)
 		}
-	} else if d.workers > 1 {
-		d.opens, d.endOpens = context.WithCancel(ctx)
 	}
 	err := d.run()
 	d.s, d.plan, d.cache, d.from, d.prefetch, d.pass = nil, nil, nil, nil, nil, nil
-	d.call, d.opens, d.endOpens = nil, nil, nil
-	d.bound = storage.Bound{}
+	d.call, d.bound = nil, storage.Bound{}
 	f.decodings.Put(d)
 	return err
 }
@@ -119,9 +116,6 @@ func (d *decoding) run() error {
 // runWorker is the loop of a worker.
 func (d *decoding) runWorker(i int) {
 	w := d.f.getWorker()
-	if d.endOpens != nil {
-		defer d.endOpens()
-	}
 	d.Work(func() sched.Next { return d.step(w, i) })
 	d.f.putWorker(w)
 }
@@ -273,7 +267,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	} else {
 		from, share := d.from, d.share(v)
 		if j.ahead != nil {
-			if err := j.ahead.wait(d.opens); err != nil {
+			if err := j.ahead.wait(d.call); err != nil {
 				return 0, err
 			}
 			from, share = j.ahead, j.ahead.share

@@ -90,6 +90,9 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	}
 	workers := b.f.workersFor(blocksOf(all, l), largestBlock(l))
 	e.Start(ctx)
+	if p, ok := p.(engine.Waiter); ok {
+		p.SetContext(e.Cancelable())
+	}
 	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
 	if e.tuner = b.f.tuner; e.tuner != nil {

@@ -30,18 +30,19 @@ func FromFunc[T any](ctx context.Context, name string, shape []int64, f func(t T
 		return nil, err
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
-		return writeFunc(ctx, b, l, e, func(Box) func(t Tile[T]) error { return f })
+		return writeFunc(ctx, b, l, e, func(context.Context, Box) func(t Tile[T]) error { return f })
 	})
 }
 
 // FromReaders is FromFunc for items that are computed from those of rs, which have the same shape as the new array.
-// begin returns the function for the blocks of a chunk. FromReaders calls it for each chunk, in order, with a reader
-// for each of rs: nil, or one of a frame.Source that reads many ranges at once. FromReaders reads ahead from these, a
-// chunk of the new array at a time. The function must then read all items of the chunk with one call, as values of up
-// to size bytes. FromReaders reads ahead only readers that Hold has returned, or views of them.
+// begin returns the function for the blocks of a chunk. FromReaders calls it for each chunk, in order, with a context
+// for reading that ends with the first error or panic, and with a reader for each of rs: nil, or one of a frame.Source
+// that reads many ranges at once. FromReaders reads ahead from these, a chunk of the new array at a time. The function
+// must then read all items of the chunk with one call, as values of up to size bytes. FromReaders reads ahead only
+// readers that Hold has returned, or views of them.
 //
 // It is for packages such as package lazy. It has a parameter with an internal type, as Hold has.
-func FromReaders[T any](ctx context.Context, name string, shape []int64, rs []Reader, size int, begin func(chunk Box, ahead []Reader) func(t Tile[T]) error, _ engine.Internal, o *CreateOptions) (*Array, error) {
+func FromReaders[T any](ctx context.Context, name string, shape []int64, rs []Reader, size int, begin func(ctx context.Context, chunk Box, ahead []Reader) func(t Tile[T]) error, _ engine.Internal, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
 	l, e, err := newTypedLayout[T](ctx, name, shape, o)
 	if err != nil {
@@ -68,12 +69,14 @@ func FromReaders[T any](ctx context.Context, name string, shape []int64, rs []Re
 				ahead[i] = &View{a: h.a.holding(h.v, h.st), m: h.m}
 			}
 		}
-		return writeFunc(ctx, b, l, e, func(chunk Box) func(t Tile[T]) error { return begin(chunk, ahead) })
+		return writeFunc(ctx, b, l, e, func(ctx context.Context, chunk Box) func(t Tile[T]) error {
+			return begin(ctx, chunk, ahead)
+		})
 	})
 }
 
 // writeFunc writes the chunks of FromFunc to an empty frame. begin returns the function for the blocks of a chunk.
-func writeFunc[T any](ctx context.Context, b *frame.Batch, l *layout, e *encoder[T], begin func(chunk Box) func(t Tile[T]) error) error {
+func writeFunc[T any](ctx context.Context, b *frame.Batch, l *layout, e *encoder[T], begin func(ctx context.Context, chunk Box) func(t Tile[T]) error) error {
 	if l.geo.Items == 0 {
 		return ctx.Err()
 	}
@@ -86,12 +89,16 @@ func writeFunc[T any](ctx context.Context, b *frame.Batch, l *layout, e *encoder
 	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), p, p.size())
 }
 
-// funcPlan is the engine.WritePlan of FromFunc.
+// funcPlan is the engine.Waiter of FromFunc.
 type funcPlan[T any] struct {
 	writing
-	begin func(chunk Box) func(t Tile[T]) error
+	ctx   context.Context // of begin
+	begin func(ctx context.Context, chunk Box) func(t Tile[T]) error
 	e     *encoder[T]
 }
+
+// SetContext implements engine.Waiter.
+func (p *funcPlan[T]) SetContext(ctx context.Context) { p.ctx = ctx }
 
 // funcVisit is the state of a funcPlan for a chunk.
 type funcVisit[T any] struct {
@@ -112,7 +119,7 @@ func (p *funcPlan[T]) Next(v *engine.Visit) bool {
 	for i := range c.Shape {
 		c.Shape[i] = min(g.ChunkShape[i], g.Shape[i]-c.Start[i])
 	}
-	s.f = p.begin(c)
+	s.f = p.begin(p.ctx, c)
 	return true
 }
 
@@ -230,7 +237,7 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
 		byChunk, done := in.readAhead(ctx, l.geo)
 		defer done()
-		return writeFunc(ctx, b, l, e, func(chunk Box) func(t Tile[U]) error {
+		return writeFunc(ctx, b, l, e, func(ctx context.Context, chunk Box) func(t Tile[U]) error {
 			load := in.load
 			if byChunk {
 				load = in.loader(chunk)

@@ -5,6 +5,8 @@
 package engine
 
 import (
+	"context"
+
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/ndcopy"
@@ -31,6 +33,14 @@ type WritePlan interface {
 	Next(v *Visit) bool
 	// Block answers about block k of a visited chunk, n bytes at offset at of the decoded chunk.
 	Block(b *Block, v *Visit, k, at, n int)
+}
+
+// Waiter is a WritePlan whose functions wait for other data.
+type Waiter interface {
+	WritePlan
+	// SetContext sets the context of this waiting, before the first call of Next. It ends when a part of the write has
+	// failed.
+	SetContext(ctx context.Context)
 }
 
 // Visit is one chunk of a read or write.

@@ -26,15 +26,28 @@ type Loop struct {
 	wake sync.Cond
 	ctx  context.Context
 	err  error
+
+	cancel context.CancelFunc // ends the context of Cancelable; may be nil
 }
 
 // Start begins a call.
 func (l *Loop) Start(ctx context.Context) { l.wake.L, l.ctx, l.err = &l.mu, ctx, nil }
 
+// Cancelable returns a context for functions of the workers that wait. It ends with the call: at its first error, a
+// panic, or Finish. It is called at most once, after Start and before Work.
+func (l *Loop) Cancelable() context.Context {
+	ctx, cancel := context.WithCancel(l.ctx)
+	l.cancel = cancel
+	return ctx
+}
+
 // Finish ends a call and returns its error. All workers must have returned.
 func (l *Loop) Finish() error {
 	err := l.err
-	l.ctx, l.err = nil, nil
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.ctx, l.err, l.cancel = nil, nil, nil
 	return err
 }
 
@@ -96,7 +109,9 @@ func (l *Loop) Canceled() error { return l.ctx.Err() }
 
 // fail records the first error.
 func (l *Loop) fail(err error) {
-	if l.err == nil {
-		l.err = err
+	if l.err == nil && err != nil {
+		if l.err = err; l.cancel != nil {
+			l.cancel()
+		}
 	}
 }

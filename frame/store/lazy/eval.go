@@ -385,7 +385,7 @@ func fill[T any](ctx context.Context, name string, t *term, inputs []*input, o *
 		rs[i] = in.view
 	}
 	var free scratches
-	begin := func(chunk ndarray.Box, ahead []ndarray.Reader) func(ndarray.Tile[T]) error {
+	begin := func(ctx context.Context, chunk ndarray.Box, ahead []ndarray.Reader) func(ndarray.Tile[T]) error {
 		c := newChunkInputs(ctx, inputs, chunk, ahead)
 		return func(tile ndarray.Tile[T]) error {
 			s := free.take()

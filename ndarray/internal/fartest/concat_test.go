@@ -164,7 +164,7 @@ func TestFarLargeChunks(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		begin := func(chunk ndarray.Box, ahead []ndarray.Reader) func(ndarray.Tile[int32]) error {
+		begin := func(ctx context.Context, chunk ndarray.Box, ahead []ndarray.Reader) func(ndarray.Tile[int32]) error {
 			read := sync.OnceValue(func() error {
 				for _, r := range ahead {
 					if r == nil {

@@ -7,10 +7,13 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/ndarray"
 	"github.com/goblosc/blosc2/ndarray/internal/fartest"
 )
@@ -253,5 +256,94 @@ func TestFarLockedThread(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		a.Close()
+	}
+}
+
+// failsOnce is a source whose first read waits until another one has begun, and fails with what fail returns. Other
+// reads wait for their context.
+type failsOnce struct {
+	*fartest.Source
+	armed atomic.Bool
+	first atomic.Bool
+	begun chan struct{}
+	begin sync.Once
+	fail  func() error
+}
+
+func (s *failsOnce) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if !s.armed.Load() {
+		return s.Source.ReadAtContext(ctx, p, off)
+	}
+	if s.first.CompareAndSwap(false, true) {
+		select {
+		case <-s.begun:
+		case <-ctx.Done():
+		}
+		return 0, s.fail()
+	}
+	s.begin.Do(func() { close(s.begun) })
+	<-ctx.Done()
+	return 0, ctx.Err()
+}
+
+// TestFarFails lets one goroutine of a call fail while another one waits for the source. The call ends.
+func TestFarFails(t *testing.T) {
+	const n, size = 8, 30_000
+	data := make([]byte, n*size)
+	rand.NewChaCha8([32]byte{1}).Read(data)
+	local, err := ndarray.CreateBytes(ctx, "", []int64{n * size}, "|u1", data, &ndarray.CreateOptions{Chunks: []int64{size}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	stored, o := fartest.Stored(t, local.Frame()), &ndarray.CreateOptions{Concurrency: 2, Chunks: []int64{size}}
+	for name, call := range map[string]func(ctx context.Context, a *ndarray.Array) error{
+		"read": func(ctx context.Context, a *ndarray.Array) error { return a.ReadBytes(ctx, make([]byte, n*size)) },
+		"map": func(ctx context.Context, a *ndarray.Array) error {
+			_, err := ndarray.Map(ctx, "", a, func([]uint8, ndarray.Tile[uint8]) error { return nil }, o)
+			return err
+		},
+		"readers": func(ctx context.Context, a *ndarray.Array) error {
+			held, release, err := ndarray.Hold(ctx, []ndarray.Reader{a}, engine.Internal{})
+			if err != nil {
+				return err
+			}
+			defer release()
+			_, err = ndarray.FromReaders(ctx, "", a.Shape(), held, 1, func(ctx context.Context, chunk ndarray.Box, ahead []ndarray.Reader) func(ndarray.Tile[uint8]) error {
+				read := sync.OnceValue(func() error {
+					return ndarray.ReadInto(ctx, ahead[0], make([]uint8, chunk.Size()), chunk.Selection()...)
+				})
+				return func(ndarray.Tile[uint8]) error { return read() }
+			}, engine.Internal{}, o)
+			return err
+		},
+	} {
+		for _, panics := range []bool{false, true} {
+			src := &failsOnce{Source: fartest.NewSource(stored, 1), begun: make(chan struct{}), fail: func() error {
+				if panics {
+					panic(fartest.Err)
+				}
+				return fartest.Err
+			}}
+			a, err := ndarray.OpenSource(ctx, src, &ndarray.OpenOptions{Concurrency: 2, MaxBytes: 100_000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			src.armed.Store(true)
+			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+			err = func() (err error) {
+				defer func() {
+					if x := recover(); x != nil {
+						err, _ = x.(error)
+					}
+				}()
+				return call(ctx, a)
+			}()
+			if !errors.Is(err, fartest.Err) || ctx.Err() != nil {
+				t.Errorf("%s, panic %v: %v, and the context: %v", name, panics, err, ctx.Err())
+			}
+			cancel()
+			a.Close()
+		}
 	}
 }
