@@ -238,14 +238,14 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		byChunk, done := in.readAhead(ctx, l.geo)
 		defer done()
 		return writeFunc(ctx, b, l, e, func(ctx context.Context, chunk Box) func(t Tile[U]) error {
-			load := in.load
+			load := func(x *loadedTile[T]) error { return in.load(ctx, x) }
 			if byChunk {
-				load = in.loader(chunk)
+				load = in.loader(ctx, chunk)
 			}
 			return func(t Tile[U]) error {
 				x := in.get(t.Box)
 				defer in.scratch.Put(x)
-				if err := load(ctx, x); err != nil {
+				if err := load(x); err != nil {
 					return err
 				}
 				return f(t.Items, x.Tile)
@@ -299,13 +299,12 @@ func (in *mapInput[T]) load(ctx context.Context, x *loadedTile[T]) error {
 	return readTile(ctx, in.h, in.r, in.c, x)
 }
 
-// loader returns a load for the tiles of a chunk. Its first call reads all of them.
-func (in *mapInput[T]) loader(chunk Box) func(ctx context.Context, x *loadedTile[T]) error {
-	var once sync.Once
-	var err error
+// loader returns a load for the tiles of a chunk. Its first call reads all of them. If that panics, so do later calls.
+func (in *mapInput[T]) loader(ctx context.Context, chunk Box) func(x *loadedTile[T]) error {
 	all := loadedTile[T]{Tile: Tile[T]{Box: chunk}}
-	return func(ctx context.Context, x *loadedTile[T]) error {
-		once.Do(func() { err = in.load(ctx, &all) })
+	read := sync.OnceValue(func() error { return in.load(ctx, &all) })
+	return func(x *loadedTile[T]) error {
+		err := read()
 		if err == nil {
 			n := int(x.Box.Size())
 			x.Items = slices.Grow(x.Items[:0], n)[:n]

@@ -347,3 +347,38 @@ func TestFarFails(t *testing.T) {
 		}
 	}
 }
+
+// TestFarMapPanic lets the source panic while goroutines of Map wait for the items of a chunk. The function of Map is
+// not called.
+func TestFarMapPanic(t *testing.T) {
+	const size = 30_000
+	data := make([]byte, size)
+	rand.NewChaCha8([32]byte{1}).Read(data)
+	local, err := ndarray.CreateBytes(ctx, "", []int64{size}, "|u1", data, &ndarray.CreateOptions{Chunks: []int64{size}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer local.Close()
+	src := &failsOnce{Source: fartest.NewSource(fartest.Stored(t, local.Frame()), 1), begun: make(chan struct{}), fail: func() error {
+		time.Sleep(50 * time.Millisecond)
+		panic(fartest.Err)
+	}}
+	src.begin.Do(func() { close(src.begun) })
+	a, err := ndarray.OpenSource(ctx, src, &ndarray.OpenOptions{Concurrency: 1, MaxBytes: 100_000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	src.armed.Store(true)
+	var calls atomic.Int64
+	defer func() {
+		if x := recover(); x != fartest.Err || calls.Load() > 0 {
+			t.Errorf("panic %v, %d calls", x, calls.Load())
+		}
+	}()
+	_, err = ndarray.Map(ctx, "", a, func([]uint8, ndarray.Tile[uint8]) error {
+		calls.Add(1)
+		return nil
+	}, &ndarray.CreateOptions{Concurrency: 4, Chunks: []int64{size}, Blocks: []int64{size / 16}})
+	t.Errorf("no panic, %v", err)
+}
