@@ -111,6 +111,11 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 	}, chunks.stop
 }
 
+func (v *view) Local() bool {
+	_, source := v.src.(*storage.SourceBytes)
+	return !source
+}
+
 func (v *view) Far() bool { return (*snapshot)(v).ranges() != nil }
 
 func (v *view) Ahead(ctx context.Context, sharing int, next func(v *engine.Visit) bool) (ahead engine.View, stop func()) {

@@ -53,17 +53,20 @@ type Boxes struct {
 func (b Boxes) what() string { return cmp.Or(b.name, "a box") }
 
 // ReadAhead returns the boxes with a setting for Tiles: it reads up to n tiles ahead, at most 1024, each on its own
-// goroutine. This is faster if storage is slow or the loop has work to do. Tiles uses the memory of n+1 tiles. Tiles
-// that are small and quick to read count together as one, up to 64 tiles or 128 KiB.
+// goroutine. This is faster if storage is slow or the loop has work to do. Tiles uses the memory of n+1 tiles. If the
+// array is in a file or in memory, tiles that are small and quick to read count together as one, up to 64 or 128 KiB.
 func (b Boxes) ReadAhead(n int) Boxes {
 	b.ahead = max(n, 0)
 	return b
 }
 
 // batch returns the number of boxes that one goroutine may load at a time, for items that take size bytes of memory: 1
-// unless they are small.
-func (b Boxes) batch(size int) int {
+// unless they are small and local, in a file or in memory.
+func (b Boxes) batch(local bool, size int) int {
 	const most, bytes = 64, 128 << 10
+	if !local {
+		return 1 // each goroutine has a request of its own
+	}
 	n := float64(size)
 	for i, x := range b.axes {
 		n *= float64(min(max(x.size, x.first)+2*x.halo, b.shape[i]))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"slices"
+	"unsafe"
 
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
@@ -178,7 +179,7 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 			}
 			return load(ctx, h, t, n)
 		}
-		for t, err := range sched.Ahead(ctx, boxes.ahead, boxes.batch(r.DType().Size), jobs, set, fill) {
+		for t, err := range sched.Ahead(ctx, boxes.ahead, boxes.batch(h.v.Local(), r.DType().Size+int(unsafe.Sizeof(*new(T)))), jobs, set, fill) {
 			if err != nil {
 				yield(Tile[T]{Box: t.Box, Inner: t.Inner}, err)
 				return

@@ -101,6 +101,8 @@ type View interface {
 	Meta() []meta.Layer
 	// Info returns the content of the header of the state.
 	Info() Info
+	// Local reports whether the bytes are in memory or in a file, and not in a frame.Source.
+	Local() bool
 	// ChunkInfo describes chunk i. See frame.Frame.ChunkInfo.
 	ChunkInfo(ctx context.Context, i int) (ChunkInfo, error)
 	// ChunkInfos returns a function like ChunkInfo. From a source far away, it reads ahead the headers of the chunks

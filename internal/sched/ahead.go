@@ -12,7 +12,7 @@ import (
 const maxAhead = 1024
 
 // A batch that loads in less than shortBatch is followed by larger ones, because starting a goroutine and waiting for
-// it takes several microseconds. A batch that takes longer than longBatch is followed by smaller ones.
+// it takes several microseconds. One that takes longer than longBatch is followed by batches of one value.
 const (
 	shortBatch = 50 * time.Microsecond
 	longBatch  = 4 * shortBatch
@@ -48,7 +48,7 @@ func Ahead[J, T any](ctx context.Context, depth, most int, jobs iter.Seq[J], set
 				case b.took < shortBatch && b.n >= size:
 					size = max(1, min(2*size, most))
 				case b.took > longBatch:
-					size = max(1, size/2)
+					size = 1
 				}
 			}
 			for i, s := range b.slots[:b.n] {

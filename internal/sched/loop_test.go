@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 
@@ -232,6 +233,56 @@ func TestAhead(t *testing.T) {
 					t.Errorf("depth %d: %d values, want %d; %d loads still run, %d at most; %v", depth, next, want, running, most, last)
 				}
 			}
+		}
+	}
+}
+
+// TestAheadBatches checks that a goroutine loads several values if loads are short, but not more than allowed, and that
+// the end of the context ends a loop inside a batch.
+func TestAheadBatches(t *testing.T) {
+	const count, batch = 1000, 8
+	jobs := func(yield func(int) bool) {
+		for i := 0; i < count && yield(i); i++ {
+		}
+	}
+	set := func(x *int, job int) { *x = job }
+	var mu sync.Mutex
+	loads := map[string]int{} // by goroutine
+	load := func(_ context.Context, x *int) error {
+		var buf [64]byte
+		name, _, _ := strings.Cut(string(buf[:runtime.Stack(buf[:], false)]), "[")
+		mu.Lock()
+		loads[name]++
+		mu.Unlock()
+		return nil
+	}
+	for _, err := range Ahead(context.Background(), 2, batch, jobs, set, load) {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(loads) == count {
+		t.Error("each value was loaded on a goroutine of its own")
+	}
+	for name, n := range loads {
+		if n > batch {
+			t.Errorf("%s loaded %d values", name, n)
+		}
+	}
+	for stop := range 100 {
+		ctx, cancel := context.WithCancel(context.Background())
+		last := 0
+		for x, err := range Ahead(ctx, 2, batch, jobs, set, load) {
+			if last = *x; last == stop {
+				cancel()
+			}
+			if err != nil {
+				break
+			}
+		}
+		cancel()
+		if last > stop+4 { // the first values of three batches may be loaded
+			t.Errorf("value %d after the end of the context at %d", last, stop)
 		}
 	}
 }
