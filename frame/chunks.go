@@ -218,7 +218,7 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 		src.mem = a.chunk()
 	}
 	if src.usual > 0 && src.usual < 16<<10 {
-		want = 1 // one read of a small chunk takes less time than two
+		src.guess = max(src.guess, src.usual) // one read of a small chunk takes less time than two
 	}
 	switch {
 	case src.mem != nil:

@@ -81,6 +81,7 @@ func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fi
 	return CreateFunc(ctx, name, func(b *Batch) error {
 		h := s.header
 		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
+		h.level = min(h.level, 9) // C-Blosc2 writes no chunks with a higher level
 		if _, size := arraySizes(s); size > 0 && size <= chunk.MaxBlockSize && s.chunkSize > 0 && int64(s.chunkSize)%size == 0 {
 			h.blockSize = int32(size) // otherwise C-Blosc2 may be unable to read special chunks
 		}
@@ -95,7 +96,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	b.copiesFrom(f)
 	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
 		b.next.index, b.next.nbytes = s.index, s.nbytes
-		return b.storeOddItems()
+		return b.storeOddItems(ctx)
 	}
 	var buf []byte
 	chunks := f.distinctChunks(ctx, s)

@@ -259,6 +259,13 @@ func TestHighLevel(t *testing.T) {
 	if got := m.Bytes()[offCodec]; got != 0xf4 {
 		t.Errorf("codec and level %#x after an edit", got)
 	}
+	copied := NewMemory(nil)
+	g, err := Copy(context.Background(), "", f, &CreateOptions{Storage: copied})
+	must(t, err)
+	must(t, g.Close())
+	if got := copied.Bytes()[offCodec]; got != 0x94 {
+		t.Errorf("codec and level %#x in a copy", got)
+	}
 }
 
 // TestCheckedHeader opens frames with bytes that C-Blosc2 does not check, and salvages them.

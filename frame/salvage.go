@@ -294,7 +294,7 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 			return nil
 		}
 		f.salvageUniform(ctx, s, b, report, found)
-		err := b.storeOddItems()
+		err := b.storeOddItems(ctx)
 		if errors.Is(err, ErrTooLarge) { // only C-Blosc2 cannot read these chunks
 			report(err)
 			err = nil

@@ -94,7 +94,7 @@ func (r *listReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
 		b.ItemSize = 0
 	}
 	if m.Some {
-		b.Need = r.plan.Need(&m.Part, n)
+		b.Need = min(r.plan.End(&m.Part), n)
 	}
 }
 

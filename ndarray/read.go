@@ -20,8 +20,9 @@ import (
 // selected items, on up to Concurrency goroutines.
 //
 // Decoding of a block may stop after its last selected item. It then does not run the codec's own check of the rest,
-// such as the Adler-32 of zlib, which may also concern the selected items. A read of all items decodes each block to
-// its end. OpenOptions.Verify, in arrays with checksums, and the method Verify find all damage.
+// such as the Adler-32 of zlib, which may also concern the selected items. A block whose items are all selected by
+// numbers and spans is decoded to its end. OpenOptions.Verify, in arrays with checksums, and the method Verify find all
+// damage.
 //
 // The error wraps ErrBounds, ErrShape, ErrCorrupt, errors.ErrUnsupported, ErrTooLarge or fs.ErrClosed, or is the error
 // of ctx. After an error the contents of dst are undefined.

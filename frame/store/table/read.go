@@ -257,10 +257,13 @@ func decodeRows[T any](ctx context.Context, c *Column, dst []T, items []byte, ro
 	}
 	for to-from > 1 { // find the row
 		half := from + (to-from)/2
-		if decode(from, half) != nil {
-			to = half
-		} else {
+		switch err := decode(from, half); {
+		case err == nil:
 			from = half
+		case errors.Is(err, ndarray.ErrValue):
+			to = half
+		default:
+			return err
 		}
 	}
 	if err = decode(from, to); err != nil {

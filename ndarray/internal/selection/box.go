@@ -25,7 +25,6 @@ type Box struct {
 	// whole is set if the box has all items of the block that belong to the chunk and lie inside the array. Writing
 	// such a box needs no previous contents of the block.
 	whole bool
-	last  int64 // position in the block of the last item that belongs to the chunk and lies inside the array
 }
 
 // Packed returns a side on which the items of the box are contiguous, in C order.
@@ -82,10 +81,10 @@ func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
 }
 
 // need returns the number of leading bytes that are decoded of a block of n bytes, if end is the offset after the items
-// that are read. After the last item inside the array only padding follows. It is decoded too, so that the codec checks
-// the end of its streams, as it does if the block has no padding.
-func (p *Plan) need(b *Box, end, n int) int {
-	if int64(end) > b.last*p.Geo.ItemSize {
+// that are read. After the last item inside the array only padding follows. If all items are read, it is decoded too,
+// so that the codec checks the end of its streams, as it does if the block has no padding.
+func (b *Box) need(end, n int) int {
+	if b.whole {
 		return n
 	}
 	return end
@@ -105,7 +104,7 @@ func (p *Plan) Read(b *engine.Block, c *ChunkPart, k, n int, dst []byte) {
 	}
 	p.loops(&b.Copy, &x)
 	b.Copy.Simplify()
-	b.Need = p.need(&x, b.Copy.SrcEnd(), n)
+	b.Need = x.need(b.Copy.SrcEnd(), n)
 }
 
 // Write tells the engine how to fill block k of a chunk from src. If one is set, src is one item, which is written to

@@ -94,14 +94,12 @@ func (p *ListPlan) Box(dst *listBox, c *ListPart, block int32) bool {
 		coord := rest / g.BlockNumber[i]
 		rest -= coord * g.BlockNumber[i]
 		dst.Count[i] = 1
-		a, size := &p.Axes[i], g.BlockShape[i]
-		inside := coord * size
-		origin := c.Origin[i] + inside
-		dst.last += (min(size, g.ChunkShape[i]-inside, g.Shape[i]-origin) - 1) * g.ItemStride[i]
 		if list := int(p.owner[i]) - 1; list >= 0 {
 			dst.base[list] += coord * g.BlockNumber[i] * g.BlockBytes
 			continue
 		}
+		a, size := &p.Axes[i], g.BlockShape[i]
+		origin := c.Origin[i] + coord*size
 		lo, hi := a.below(origin), min(a.below(origin+size), c.Hi[i])
 		if lo >= hi {
 			return false
@@ -124,15 +122,15 @@ func (p *ListPlan) Box(dst *listBox, c *ListPart, block int32) bool {
 	return true
 }
 
-// Need returns the number of leading bytes that are decoded of a block of n bytes. See Plan.need.
-func (p *ListPlan) Need(b *listBox, n int) int {
+// End returns the offset of the first byte after the selected items of a block.
+func (p *ListPlan) End(b *listBox) int {
 	var c ndcopy.Copy
 	p.loops(&c, &b.Box)
 	end := c.SrcEnd()
 	for i := range p.Lists {
 		end += int(p.Lists[i].Points[b.to[i]-1].key - b.base[i]) // keys are sorted: the last one is the largest
 	}
-	return min(p.need(&b.Box, end, n), n)
+	return end
 }
 
 // ChunkBox sets dst to all selected items of a chunk. It sets only the user side, which is enough for special chunks.

@@ -153,7 +153,7 @@ func (p *Plan) appendAxis(dst []int32, c *ChunkPart, axis int) []int32 {
 // Box sets dst to the selected items of a block of the chunk, and reports whether any item is selected.
 func (p *Plan) Box(dst *Box, c *ChunkPart, block int32) bool {
 	g := p.Geo
-	dst.Ndim, dst.Items, dst.whole, dst.last = g.Ndim, 1, true, 0
+	dst.Ndim, dst.Items, dst.whole = g.Ndim, 1, true
 	dst.Block.Offset, dst.User.Offset = 0, p.user
 	rest := int64(block)
 	for i := range g.Ndim {
@@ -175,9 +175,7 @@ func (p *Plan) Box(dst *Box, c *ChunkPart, block int32) bool {
 		dst.Block.Stride[i] = a.step * g.ItemStride[i]
 		dst.User.Offset += lo * a.stride
 		dst.User.Stride[i] = a.stride
-		most := min(size, g.ChunkShape[i]-inside, g.Shape[i]-origin)
-		dst.whole = dst.whole && n == most
-		dst.last += (most - 1) * g.ItemStride[i]
+		dst.whole = dst.whole && n == min(size, g.ChunkShape[i]-inside, g.Shape[i]-origin)
 	}
 	return true
 }
