@@ -10,8 +10,9 @@ import (
 
 // Loop converts items of one dtype to another. The zero Loop is none.
 type Loop struct {
-	loop     loopFunc // nil if convertNumbers converts
-	to, from Type     // for convertNumbers
+	loop     loopFunc // nil if convert converts
+	to, from Type     // for convert
+	spread   bool     // loop and kernel convert to the real parts of complex numbers
 
 	// A kernel in assembly for long rows, or nil.
 	kernel  kernel
@@ -33,7 +34,7 @@ func (l *Loop) None() bool { return l.loop == nil && l.to.size == 0 }
 // Run converts items. dst and src hold the same number of whole items. They must not overlap, except that they may be
 // the same memory if l changes only the byte order, or copies bools.
 func (l *Loop) Run(dst, src []byte) {
-	if l.kernel == nil || len(src) < l.least*l.in {
+	if l.spread || l.kernel == nil || len(src) < l.least*l.in {
 		l.run(dst, src)
 		return
 	}
@@ -44,10 +45,14 @@ func (l *Loop) Run(dst, src []byte) {
 	l.kernel(&dst[0], &src[0], n, 1, 0, 0, 0)
 }
 
-// run converts items without the kernel.
+// run converts items without the kernel, except for real parts.
 func (l *Loop) run(dst, src []byte) {
+	if l.spread {
+		l.runComplex(dst, src)
+		return
+	}
 	if l.loop == nil {
-		convertNumbers(dst, src, l.to, l.from)
+		convert(dst, src, l.to, l.from)
 		return
 	}
 	l.loop(dst, src)
@@ -65,7 +70,7 @@ type Rows struct {
 // Rows converts rows of items. It panics if a row is not inside both buffers, which must not overlap.
 func (l *Loop) Rows(dst, src []byte, r Rows) {
 	dst, src = slices.Clip(dst), slices.Clip(src) // slicing checks the capacity, not the length
-	if l.kernel == nil || r.SrcLen < l.least*l.in {
+	if l.spread || l.kernel == nil || r.SrcLen < l.least*l.in {
 		for i := range r.N {
 			d, s := r.Dst+i*r.DstStep, r.Src+i*r.SrcStep
 			l.run(dst[d:d+r.DstLen], src[s:s+r.SrcLen])

@@ -6,8 +6,6 @@ import (
 	"math/bits"
 	"runtime"
 	"unsafe"
-
-	"github.com/goblosc/blosc2/ndarray/internal/float16"
 )
 
 // loopFunc converts numbers. dst and src hold the same number of numbers, without a remainder.
@@ -37,6 +35,15 @@ func boolLoop[D integer | float](dst, src []byte) {
 	d := numbersIn[D](dst)[:len(src)]
 	for i, x := range src {
 		d[i] = D((int32(x) + 255) >> 8) // 1 for all except 0, without a branch
+	}
+}
+
+// boolHalves converts bools to float16.
+func boolHalves(dst, src []byte) {
+	const one = 0x3c00
+	d := numbersIn[uint16](dst)[:len(src)]
+	for i, x := range src {
+		d[i] = uint16(boolBit(x != 0)) * one
 	}
 }
 
@@ -98,15 +105,6 @@ func half64(h uint16) uint64 {
 	return y | uint64(h&0x8000)<<48
 }
 
-// toHalfLoop converts floats to float16.
-func toHalfLoop[S float](dst, src []byte) {
-	s := numbersIn[S](src)
-	d := numbersIn[float16.Float16](dst)[:len(s)]
-	for i, x := range s {
-		d[i] = float16.Of(x)
-	}
-}
-
 // numbersIn returns the memory of b as numbers.
 //
 // Safe: the result ends inside b, T has no pointers, and loopFor uses the loops only for memory that has the alignment
@@ -135,7 +133,7 @@ func aligned(b []byte, width int) bool {
 }
 
 // loopFor returns the loop that converts numbers in the byte order of the machine, or nil if there is none for these
-// types. Then convertNumbers converts them.
+// types. Then convert converts them.
 func loopFor(to, from Type) loopFunc {
 	switch {
 	case from.kind == 'b':
@@ -144,9 +142,9 @@ func loopFor(to, from Type) loopFunc {
 		return intLoop(to, from)
 	case from.kind != 'f' || to.kind != 'f':
 	case from.size == 4 && to.size == 2:
-		return toHalfLoop[float32]
+		return toHalf32
 	case from.size == 8 && to.size == 2:
-		return toHalfLoop[float64]
+		return toHalf64
 	case from.size == 2 && to.size == 4:
 		return halfLoop32
 	case from.size == 2 && to.size == 8:
@@ -200,6 +198,8 @@ func boolLoops(to Type) loopFunc {
 		return boolLoop[uint32]
 	case integral:
 		return boolLoop[uint64]
+	case to.kind == 'f' && to.size == 2:
+		return boolHalves
 	case to.kind == 'f' && to.size == 4:
 		return boolLoop[float32]
 	case to.kind == 'f' && to.size == 8:
@@ -215,7 +215,7 @@ func Conversion(to, from Type) Loop {
 	if t.kind == 'c' && s.kind == 'c' { // the parts are converted alike
 		t.kind, s.kind = 'f', 'f'
 	}
-	if t.kind == s.kind && t.size == s.size {
+	if t.size == s.size && (t.kind == s.kind || t.integer() && s.integer()) {
 		switch {
 		case t.kind == 'b':
 			return CopyBools()
@@ -224,13 +224,18 @@ func Conversion(to, from Type) Loop {
 		}
 		return Swapper(s.size)
 	}
+	if t.kind == 'c' {
+		l := Conversion(to.part(), from)
+		l.spread, l.to, l.from = true, to, from
+		return l
+	}
 	l := Loop{loop: goLoop(t, s, to, from), to: to, from: from, in: from.size, out: to.size}
 	l.kernel, l.least = kernelFor(t, s)
 	return l
 }
 
-// goLoop returns the function that converts items of dtype from to items of dtype to, or nil if only convertNumbers
-// does. t and s are the types of the numbers, which differ from the dtypes if both are complex.
+// goLoop returns the function that converts items of dtype from to items of dtype to, or nil if convert does. t and s
+// are the types of the numbers, which differ from the dtypes if both are complex.
 func goLoop(t, s, to, from Type) loopFunc {
 	var f loopFunc
 	if s.foreign() && !t.foreign() {
@@ -272,7 +277,7 @@ func inPieces(f loopFunc, to, from Type) loopFunc {
 			}
 			f(d, x)
 			if to.foreign() {
-				Swap(d, to.size)
+				swapTo(d, d, to.size)
 			}
 			dst, src = dst[len(d):], src[n*from.size:]
 		}

@@ -58,7 +58,7 @@ func TestConversion(t *testing.T) {
 		}
 	}
 	// float32; float16; 16 bits to floats of 4 and 8 bytes and integers of 4 and 8; 32 bits to float64 and integers of
-	// 8.
+	// 8; 16 and 32 bits to smaller integers.
 	if want := fusedPairs(); fused != want {
 		t.Errorf("%d pairs of types have a loop that also reverses bytes, want %d", fused, want)
 	}
@@ -67,8 +67,8 @@ func TestConversion(t *testing.T) {
 // fusedPairs returns the number of pairs of types with a loop that reverses bytes. Numbers of one byte have two types,
 // one for each byte order.
 func fusedPairs() int {
-	const float32s, float16s, from16, from32 = 1, 2, 2 * (2 + 4), 2 * (1 + 2)
-	return float32s + float16s + from16 + from32
+	const float32s, float16s, from16, from32, narrower = 1, 2, 2 * (2 + 4), 2 * (1 + 2), 8 + 8 + 4
+	return float32s + float16s + from16 + from32 + narrower
 }
 
 // quietNaNs returns numbers with the same bits for every NaN.

@@ -72,6 +72,12 @@ func swappedLoopFor(to, from Type) loopFunc {
 		return signed(from, swapped4[float64, int32], swapped4[float64, uint32])
 	case to.kind != 'i' && to.kind != 'u':
 		return nil
+	case from.size == 2 && to.size == 1:
+		return swapped2[uint8, uint16]
+	case from.size == 4 && to.size == 1:
+		return swapped4[uint8, uint32]
+	case from.size == 4 && to.size == 2:
+		return swapped4[uint16, uint32]
 	case from.size == 2 && to.size == 4:
 		return signed(from, swapped2[uint32, int16], swapped2[uint32, uint16])
 	case from.size == 2 && to.size == 8:

@@ -33,6 +33,9 @@ func Of(d, other meta.DType) (Type, bool) {
 	return n, false
 }
 
+// integer reports whether the numbers are integers.
+func (d Type) integer() bool { return d.kind == 'i' || d.kind == 'u' }
+
 // foreign reports whether the numbers are stored in the byte order that is not native to the machine.
 func (d Type) foreign() bool {
 	return d.size > 1 && d.big == (binary.NativeEndian.Uint16([]byte{1, 0}) == 1)
