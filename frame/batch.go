@@ -452,49 +452,31 @@ func (b *Batch) makeVariable() error {
 	size := b.next.chunkSize
 	b.list()
 	b.next.chunkSize = 0
-	return b.storeSpecial(context.Background(), size)
+	return b.storeSpecial(size)
 }
 
-// storeOddItems stores the special entries of chunks that end inside an item as ordinary chunks, because C-Blosc2
-// rejects them in an index.
-func (b *Batch) storeOddItems(ctx context.Context) error {
+// storeOddItems stores a special entry of the last chunk as an ordinary chunk if the chunk ends inside an item, because
+// C-Blosc2 rejects it in an index. If all chunks do, they stay entries: decoding so many chunks could take long.
+func (b *Batch) storeOddItems() error {
 	s := b.next
-	items := int64(s.typeSize)
-	all := int64(s.chunkSize)%items != 0
-	if !all && s.nbytes%items == 0 {
+	if items := int64(s.typeSize); s.nbytes%items == 0 || int64(s.chunkSize)%items != 0 {
 		return nil
 	}
 	if err := b.checkList(s.index.n); err != nil {
 		return err
 	}
-	if all {
-		if err := b.checkStored(int64(s.index.n) * coder.HeaderSize); err != nil {
-			return err
-		}
-	}
-	return b.storeSpecial(ctx, s.chunkSize)
-}
-
-// checkStored returns an error if n bytes are too many for special values that are stored as chunks.
-func (b *Batch) checkStored(n int64) error {
-	if err := b.f.CheckAlloc(n); err != nil {
-		return b.f.wrap("index", -1, fmt.Errorf("special values that take %d bytes or more as chunks: %w", n, err))
-	}
-	return nil
+	return b.storeSpecial(s.chunkSize)
 }
 
 // storeSpecial stores special entries as chunks, except those of whole items if chunks have a size. The entries are
 // those of a frame with chunks of size bytes.
-func (b *Batch) storeSpecial(ctx context.Context, size int32) error {
+func (b *Batch) storeSpecial(size int32) error {
 	s := b.next
 	now, total := s.chunkSize, int64(0)
 	for i, e := range b.list() {
 		special, err := e.special()
 		if err != nil || special == chunk.Regular || now > 0 && s.chunkLen(i)%int64(s.typeSize) == 0 {
 			continue
-		}
-		if err := ctx.Err(); err != nil {
-			return err
 		}
 		s.chunkSize = size
 		h, err := b.f.chunkHeader(s.src, s, i)
@@ -507,8 +489,8 @@ func (b *Batch) storeSpecial(ctx context.Context, size int32) error {
 			return err
 		}
 		total += int64(len(c))
-		if err := b.checkStored(total); err != nil {
-			return err
+		if err := b.f.CheckAlloc(total); err != nil {
+			return b.f.wrap("index", -1, fmt.Errorf("special values that take %d bytes or more as chunks: %w", total, err))
 		}
 		p, err := b.write(c)
 		if err != nil {

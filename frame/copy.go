@@ -91,7 +91,7 @@ func (f *Frame) copyChunks(ctx context.Context, s *snapshot, b *Batch) error {
 	b.copiesFrom(f)
 	if s.index.list == nil && s.index.n > 0 && s.chunkSize > 0 {
 		b.next.index, b.next.nbytes = s.index, s.nbytes
-		return b.storeOddItems(ctx)
+		return b.storeOddItems()
 	}
 	var buf []byte
 	chunks := f.distinctChunks(ctx, s)

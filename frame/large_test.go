@@ -418,8 +418,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// TestCopyOddItems copies and salvages frames of one special value, some of whose chunks end inside an item. C-Blosc2
-// cannot read such chunks if they are index entries.
+// TestCopyOddItems copies and salvages frames of one special value, whose last chunk ends inside an item. C-Blosc2 cannot
+// read it if it is an index entry. If all chunks end so, they stay entries.
 func TestCopyOddItems(t *testing.T) {
 	const bad = 0x80 << 56 // an unusable entry
 	for _, c := range []struct {
@@ -431,7 +431,7 @@ func TestCopyOddItems(t *testing.T) {
 		{special: chunk.Zeros, chunk: 800, odd: 9},
 		{special: chunk.Zeros, chunk: 800, odd: 9, checksums: true},
 		{special: chunk.Uninit, chunk: 800, odd: 9},
-		{special: chunk.Zeros, chunk: 804, odd: 0},
+		{special: chunk.Zeros, chunk: 804, odd: 10},
 		{special: chunk.Zeros, chunk: 800, odd: 9, entry: bad},
 	} {
 		f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.fillSpecial(7403, c.special) }, &CreateOptions{

@@ -294,8 +294,8 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 			return nil
 		}
 		f.salvageUniform(ctx, s, b, report, found)
-		err := b.storeOddItems(ctx)
-		if errors.Is(err, ErrTooLarge) { // only C-Blosc2 cannot read these chunks
+		err := b.storeOddItems()
+		if errors.Is(err, ErrTooLarge) { // only C-Blosc2 cannot read the last chunk
 			report(err)
 			err = nil
 		}
