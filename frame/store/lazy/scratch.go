@@ -36,7 +36,7 @@ func (s *stack[T]) take(n int) []T {
 // release frees all slices from number first up, except x.
 func (s *stack[T]) release(first int, x []T) {
 	for k := first; k < s.used && len(x) > 0; k++ {
-		if list := s.slices; &list[k][0] == &x[0] {
+		if list := s.slices; len(list[k]) > 0 && &list[k][0] == &x[0] {
 			list[first], list[k] = list[k], list[first]
 			s.used = first + 1
 			return

@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// convert converts numbers for which loopFor has no loop: most of them to a smaller type, to bools or from a complex
+// convert converts numbers for which goLoop returns nil: most of them to a smaller type, to bools or from a complex
 // type. It does the same as convertNumbers, several times as fast. The exceptions are signaling NaNs that become
 // float16, or that are copied from complex numbers: they stay signaling. All calls are static, so that the memory for
 // pieces is on the stack.
@@ -16,7 +16,7 @@ func convert(dst, src []byte, to, from Type) {
 	}
 	ok := false
 	switch {
-	case !aligned(dst, to.size) || !aligned(src, from.bytes) || to.kind == 'c':
+	case !aligned(dst, to.size) || !aligned(src, min(from.bytes, 8)) || to.kind == 'c':
 	case to.kind == 'b':
 		ok = truths(dst, src, from)
 	case to.foreign() || from.foreign() || from.kind == 'c' || from.size == 2 && from.kind == 'f':
