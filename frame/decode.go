@@ -24,7 +24,7 @@ type decoding struct {
 	blockSize int
 	blockwise bool            // of s
 	compare   bool            // see mustCheck
-	call      context.Context // of reading and of waiting for bytes; from a source, it ends with the first error
+	call      context.Context // of reading and of waiting for bytes; from a source, the first error ends it
 	from      io.ReaderAt     // the bytes of s, with this context
 	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil if this call does not use it
@@ -65,9 +65,11 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	}
 	d.Start(ctx)
 	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
+	d.workers = f.workersFor(blocks, max(int64(blockSize), int64(s.blockSize)))
+	d.most = d.workers
 	d.call = ctx
-	if _, ok := s.src.(*storage.SourceBytes); ok {
-		d.call = d.Cancelable()
+	if _, ok := s.src.(*storage.SourceBytes); ok && d.workers > 1 {
+		d.call = d.Cancelable() // the others may wait for the source when one fails
 	}
 	d.from = d.bound.Bind(d.call, s.src)
 	d.compare = compare || s.draft
@@ -80,8 +82,6 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 			d.cache = f.cache
 		}
 	}
-	d.workers = f.workersFor(blocks, max(int64(blockSize), int64(s.blockSize)))
-	d.most = d.workers
 	if d.pass = pass; pass == nil {
 		if src := s.ranges(); src != nil {
 			d.prefetch = newPrefetcher(d.call, d, src)
@@ -106,11 +106,12 @@ func (d *decoding) run() error {
 		defer p.stop()
 	}
 	d.f.pool.Run(d.workers, d.work)
+	err := d.Finish()
 	if p := d.prefetch; p != nil {
 		p.stop()
 		p.exit.Continue()
 	}
-	return d.Finish()
+	return err
 }
 
 // runWorker is the loop of a worker.

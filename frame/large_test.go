@@ -418,8 +418,8 @@ func BenchmarkAppend(b *testing.B) {
 	}
 }
 
-// TestCopyOddItems copies and salvages frames of one special value, whose last chunk ends inside an item. C-Blosc2 cannot
-// read it if it is an index entry. If all chunks end so, they stay entries.
+// TestCopyOddItems copies and salvages frames of one special value, whose last chunk ends inside an item. C-Blosc2
+// cannot read it if it is an index entry. If all chunks end so, they stay entries.
 func TestCopyOddItems(t *testing.T) {
 	const bad = 0x80 << 56 // an unusable entry
 	for _, c := range []struct {

@@ -40,7 +40,7 @@ type prefetcher struct {
 	headers bool                      // only the headers of chunks are read
 	wanted  func(v *windowVisit) bool // reports whether a visit is needed; nil = all are
 	call    context.Context
-	ctx     context.Context // of the windows: ends when no worker needs another chunk
+	ctx     context.Context // of the windows: ends with the first error, or with stop
 	cancel  context.CancelFunc
 	most    int64          // bytes of a window
 	longest int64          // bytes of a chunk that is read ahead; may be more than most
@@ -276,7 +276,7 @@ func (p *prefetcher) load(list []*chunkAhead) {
 	var err error
 	defer func() {
 		if p.call.Err() == nil && p.ctx.Err() != nil {
-			err = nil // no worker needs the window
+			err = nil // the call has ended
 		}
 		for _, a := range list {
 			if !a.closed {

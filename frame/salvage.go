@@ -98,7 +98,7 @@ func openDamaged(ctx context.Context, broken string, o *CreateOptions, report fu
 			return f, nil
 		}
 		report(f.errHidden())
-	case isFault(fault):
+	case isFault(fault), storage.IsBadSector(fault):
 		report(fault)
 	default:
 		return nil, fault // there is nothing to read

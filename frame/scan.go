@@ -24,7 +24,8 @@ type candidate struct {
 func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 	sv.begin()
 	defer sv.begin() // later steps have a budget of their own
-	const step = 1 << 20
+	const sector, most = 512, 1 << 20
+	step := int64(most)
 	var candidates []candidate
 	buf := []byte(nil)
 	start := int64(0) // of buf in the file
@@ -35,15 +36,18 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 				return nil, err
 			}
 			b, err := storage.ReadAll(sv.src, at, min(step, sv.size-at))
-			if sv.failed != nil {
+			switch {
+			case sv.failed != nil:
 				return nil, sv.failed
-			}
-			if err != nil { // perhaps a bad sector
+			case err != nil && step > sector: // perhaps a bad sector: read what is before it
+				step /= 2
+				continue
+			case err != nil:
 				sv.report(sv.f.wrap("chunks", at, err))
-				at, buf = at+512, nil
+				at, buf = at+sector, nil
 				continue
 			}
-			buf, start = b, at
+			buf, start, step = b, at, min(2*step, most)
 		}
 		here := buf[at-start:]
 		if n := noHeaders(here); n > 0 {

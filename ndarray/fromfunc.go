@@ -302,10 +302,10 @@ func (in *mapInput[T]) load(ctx context.Context, x *loadedTile[T]) error {
 // loader returns a load for the tiles of a chunk. Its first call reads all of them. If that panics, so do later calls.
 func (in *mapInput[T]) loader(ctx context.Context, chunk Box) func(x *loadedTile[T]) error {
 	all := loadedTile[T]{Tile: Tile[T]{Box: chunk}}
-	read := sync.OnceValue(func() error { return in.load(ctx, &all) })
+	var once task.Once
+	var err error
 	return func(x *loadedTile[T]) error {
-		err := read()
-		if err == nil {
+		if once.Do(func() { err = in.load(ctx, &all) }); err == nil {
 			n := int(x.Box.Size())
 			x.Items = slices.Grow(x.Items[:0], n)[:n]
 			x.fill(all.Tile)

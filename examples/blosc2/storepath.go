@@ -53,7 +53,8 @@ func findStore(path string) (name, key string, ok bool, err error) {
 			return "", "", false, nil
 		}
 		name = paths.Dir(name)
-		if store, err = isStore(name); err != nil {
+		store, err = isStore(name)
+		if err != nil && !errors.Is(err, fs.ErrPermission) { // as in checkTable
 			return "", "", false, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"sync"
 )
 
 // An Exit describes how a function ended that did not return: by a panic, or by runtime.Goexit.
@@ -32,6 +33,21 @@ func Run(f func(), ended func(x *Exit)) {
 	}()
 	f()
 	returned = true
+}
+
+// Once calls a function once. If it panics or calls runtime.Goexit, so does each call of Do. The zero Once is ready for
+// use.
+type Once struct {
+	once sync.Once
+	exit *Exit
+}
+
+// Do calls f, unless a call of Do has done so before. It waits for that call.
+func (o *Once) Do(f func()) {
+	o.once.Do(func() {
+		Run(f, func(x *Exit) { o.exit = x })
+	})
+	o.exit.Continue()
 }
 
 // Goexit reports whether the function ended by runtime.Goexit. It is false for nil.

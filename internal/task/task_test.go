@@ -79,3 +79,35 @@ func TestContext(t *testing.T) {
 		t.Error("another context")
 	}
 }
+
+// TestOnce checks that each call of Do ends as the function did.
+func TestOnce(t *testing.T) {
+	var fine Once
+	calls := 0
+	for range 3 {
+		fine.Do(func() { calls++ })
+	}
+	if calls != 1 {
+		t.Errorf("%d calls", calls)
+	}
+	var panics, exits Once
+	for range 3 {
+		var value any
+		func() {
+			defer func() { value = recover() }()
+			panics.Do(func() { panic("a panic") })
+		}()
+		if value != "a panic" {
+			t.Errorf("panic %v", value)
+		}
+		returned, done := false, make(chan any)
+		go func() {
+			defer func() { done <- recover() }()
+			exits.Do(runtime.Goexit)
+			returned = true
+		}()
+		if value := <-done; value != nil || returned {
+			t.Errorf("after Goexit: panic %v, returned %v", value, returned)
+		}
+	}
+}

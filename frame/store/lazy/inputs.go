@@ -2,8 +2,8 @@ package lazy
 
 import (
 	"context"
-	"sync"
 
+	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -30,7 +30,13 @@ func newChunkInputs(ctx context.Context, inputs []*input, chunk ndarray.Box, ahe
 	c := &chunkInputs{inputs: inputs, chunk: chunk, all: make([]func() (vec, error), len(inputs))}
 	for i, r := range ahead {
 		if r != nil {
-			c.all[i] = sync.OnceValues(func() (vec, error) { return read(ctx, r, new(scratch).newVec(inputs[i].d, int(chunk.Size())), chunk) })
+			var once task.Once
+			var v vec
+			var err error
+			c.all[i] = func() (vec, error) {
+				once.Do(func() { v, err = read(ctx, r, new(scratch).newVec(inputs[i].d, int(chunk.Size())), chunk) })
+				return v, err
+			}
 		}
 	}
 	return c
