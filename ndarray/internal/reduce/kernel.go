@@ -23,7 +23,8 @@ type Kernel[T, A any] struct {
 	Merge  func(cells, with []A)                // adds cell k of a later chunk to cell k
 
 	// Row does the same as Lane for one item after the other: Serial for all items, and Short for up to that number of
-	// items, if the cell is empty.
+	// items, if the cell is empty. Products of complex numbers are not Serial: some CPUs round them only once, in one
+	// of the two loops.
 	Serial bool
 	Short  int64
 }

@@ -87,7 +87,6 @@ func ProdComplex[T complex64 | complex128](skip bool) Kernel[T, ComplexProduct] 
 				}
 			}
 		},
-		Serial: true,
 	}
 }
 
