@@ -18,7 +18,8 @@ func convert(dst, src []byte, to, from Type) {
 	switch {
 	case !aligned(dst, to.size) || !aligned(src, min(from.bytes, 8)) || to.kind == 'c':
 	case to.kind == 'b':
-		ok = truths(dst, src, from)
+		truths(dst, src, from)
+		ok = true
 	case to.foreign() || from.foreign() || from.kind == 'c' || from.size == 2 && from.kind == 'f':
 		ok = convertPieces(dst, src, to, from)
 	default:
@@ -92,11 +93,11 @@ func native(dst, src []byte, to, from Type) bool {
 	signed := from.kind == 'i'
 	switch integer := from.integer(); {
 	case from.kind == 'f' && from.size == 4 && to.kind != 'c':
-		return fromFloats[float32](dst, src, to, 4)
+		nativeFloats[float32](dst, src, to, 4)
 	case from.kind == 'f' && from.size == 8 && to.kind != 'c':
-		return fromFloats[float64](dst, src, to, 8)
+		nativeFloats[float64](dst, src, to, 8)
 	case integer && to.kind == 'f' && to.size == 2:
-		return toHalves(dst, src, from)
+		toHalves(dst, src, from)
 	case signed && from.size == 8 && to.kind == 'f' && to.size == 4:
 		signedFloats(dst, src)
 	case integer && from.size == 8 && to.kind == 'f' && to.size == 4:
@@ -121,8 +122,8 @@ func native(dst, src []byte, to, from Type) bool {
 	return true
 }
 
-// fromFloats converts floats of size bytes to floats and integers. It reports whether there is a loop.
-func fromFloats[S float](dst, src []byte, to Type, size int) bool {
+// nativeFloats is native for floats of size bytes. It has a loop for all other floats and integers.
+func nativeFloats[S float](dst, src []byte, to Type, size int) {
 	switch {
 	case to.kind == 'f' && to.size == size:
 		copy(dst, src)
@@ -147,10 +148,9 @@ func fromFloats[S float](dst, src []byte, to Type, size int) bool {
 	default:
 		truncateUint64[S](dst, src)
 	}
-	return true
 }
 
-// The functions below convert as fromFloats of Type describes.
+// The functions below convert as Type.fromFloats describes.
 
 // truncate32 converts floats through int32.
 func truncate32[D uint8 | uint16 | uint32, S float](dst, src []byte) {
@@ -242,8 +242,8 @@ func unsignedFloats(dst, src []byte) {
 }
 
 // truths converts numbers to bools. A number is true if it has a bit other than the signs of floats, whatever the byte
-// order. It reports whether there is a loop.
-func truths(dst, src []byte, from Type) bool {
+// order.
+func truths(dst, src []byte, from Type) {
 	float := from.kind == 'f' || from.kind == 'c'
 	mask := ^uint64(0) >> (64 - 8*from.size)
 	if float {
@@ -267,12 +267,9 @@ func truths(dst, src []byte, from Type) bool {
 		truth(dst, src, uint16(mask))
 	case from.size == 4:
 		truth(dst, src, uint32(mask))
-	case from.size == 8:
-		truth(dst, src, mask)
 	default:
-		return false
+		truth(dst, src, mask)
 	}
-	return true
 }
 
 // truth stores 1 for numbers with a bit of the mask, and 0 for the others.
@@ -336,8 +333,8 @@ func halfOf64(b uint64) uint16 {
 	return uint16(h | b>>48&0x8000)
 }
 
-// toHalves converts integers to float16 through float32. It reports whether there is a loop.
-func toHalves(dst, src []byte, from Type) bool {
+// toHalves converts integers to float16 through float32.
+func toHalves(dst, src []byte, from Type) {
 	if from.size == 8 {
 		var floats [piece]uint32
 		for len(src) > 0 {
@@ -352,7 +349,7 @@ func toHalves(dst, src []byte, from Type) bool {
 			toHalf32(dst[:2*n], f)
 			dst, src = dst[2*n:], src[8*n:]
 		}
-		return true
+		return
 	}
 	switch signed := from.kind == 'i'; {
 	case from.size == 1 && signed:
@@ -363,14 +360,11 @@ func toHalves(dst, src []byte, from Type) bool {
 		integerHalf[int16](dst, src)
 	case from.size == 2:
 		integerHalf[uint16](dst, src)
-	case from.size == 4 && signed:
+	case signed:
 		integerHalf[int32](dst, src)
-	case from.size == 4:
-		integerHalf[uint32](dst, src)
 	default:
-		return false
+		integerHalf[uint32](dst, src)
 	}
-	return true
 }
 
 // integerHalf converts integers of up to 4 bytes to float16.
