@@ -76,7 +76,7 @@ func copyOf(ctx context.Context, name string, s *snapshot, to *CreateOptions, fi
 	return CreateFunc(ctx, name, func(b *Batch) error {
 		h := s.header
 		h.headerLen, h.sparse, h.nbytes, h.cbytes, h.frameLen = b.next.headerLen, b.next.sparse, 0, 0, 0
-		h.level = min(h.level, 9) // C-Blosc2 writes no chunks with a higher level
+		h.level = min(h.level, maxLevel) // C-Blosc2 writes no chunks with a higher level
 		if _, size := arraySizes(s); size > 0 && size <= chunk.MaxBlockSize && s.chunkSize > 0 && int64(s.chunkSize)%size == 0 {
 			h.blockSize = int32(size) // otherwise C-Blosc2 may be unable to read special chunks
 		}

@@ -24,7 +24,7 @@ type decoding struct {
 	blockSize int
 	blockwise bool            // of s
 	compare   bool            // see mustCheck
-	call      context.Context // of reading and of waiting for bytes; from a source, the first error ends it
+	call      context.Context // of reading and of waiting for bytes; those of a Source end with the first error
 	from      io.ReaderAt     // the bytes of s, with this context
 	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil if this call does not use it
@@ -68,7 +68,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	d.workers = f.workersFor(blocks, max(int64(blockSize), int64(s.blockSize)))
 	d.most = d.workers
 	d.call = ctx
-	if _, ok := s.src.(*storage.SourceBytes); ok && d.workers > 1 {
+	if d.workers > 1 && !s.local() {
 		d.call = d.Cancelable() // the others may wait for the source when one fails
 	}
 	d.from = d.bound.Bind(d.call, s.src)

@@ -111,10 +111,7 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 	}, chunks.stop
 }
 
-func (v *view) Local() bool {
-	_, source := v.src.(*storage.SourceBytes)
-	return !source
-}
+func (v *view) Local() bool { return (*snapshot)(v).local() }
 
 func (v *view) Far() bool { return (*snapshot)(v).ranges() != nil }
 

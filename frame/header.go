@@ -193,12 +193,15 @@ func (h *header) versionByte() uint8 {
 	return v
 }
 
-// cparams returns the parameters for new chunks. A level that no library writes counts as the highest.
+// maxLevel is the highest level that libraries write.
+const maxLevel = 9
+
+// cparams returns the parameters for new chunks. A higher level than maxLevel counts as maxLevel.
 func (h *header) cparams() coder.Params {
 	p := coder.Params{
 		TypeSize: int(h.typeSize), BlockSize: int(h.blockSize),
 		Codec: codec.FromCode(h.codec), CodecMeta: h.codecMeta,
-		Level: min(int(h.level), 9), Filters: h.pipeline[:],
+		Level: int(min(h.level, maxLevel)), Filters: h.pipeline[:],
 		Split: chunk.SplitMode(h.split + 1), Dict: h.flags2&flags2Dict != 0,
 	}
 	if p.Level == 0 {

@@ -300,9 +300,7 @@ func (c *chunkReader) readAhead(headers bool) {
 
 // readHeadersAhead is readAhead for the headers of the chunks that next returns, in ascending order.
 func (c *chunkReader) readHeadersAhead(next func() (int, bool)) {
-	if c.s.index.list == nil {
-		c.readAhead(readHeaders) // all chunks are the same
-	} else if c.isFar() {
+	if c.isFar() {
 		c.pass = c.f.newPass(c.ctx, c.s, c.s.visitOnce(c.ctx, next))
 		c.pass.p.headers = readHeaders
 	}
@@ -370,7 +368,7 @@ func (s *snapshot) visitStored(ctx context.Context) func(v *engine.Visit) bool {
 	i := -1
 	return s.visitOnce(ctx, func() (int, bool) {
 		i++
-		return i, i < s.index.n && (s.index.list != nil || i == 0)
+		return i, i < s.index.n
 	})
 }
 
@@ -386,8 +384,8 @@ func (s *snapshot) visitList(ctx context.Context, list []int) func(v *engine.Vis
 	})
 }
 
-// visitOnce returns a function that visits those of the chunks that next returns that are stored, each once. It visits
-// no chunk after the end of ctx.
+// visitOnce returns a function that visits the chunks of next, except special ones, each once. It visits no chunk after
+// the end of ctx.
 func (s *snapshot) visitOnce(ctx context.Context, next func() (int, bool)) func(v *engine.Visit) bool {
 	var seen map[entry]bool // nil if no chunk is referenced twice
 	if _, shared := s.index.storedEntries(); shared {

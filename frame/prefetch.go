@@ -57,7 +57,7 @@ type prefetcher struct {
 type chunkWindow struct {
 	visits []windowVisit
 	taken  int
-	passed int  // calls since its last use that used later windows
+	passed int  // calls for later windows since it was used last
 	long   bool // has a chunk of more bytes than prefetcher.most; while two of them wait, no other window begins
 }
 
@@ -84,6 +84,12 @@ func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *p
 func (p *prefetcher) stop() {
 	p.cancel()
 	p.running.Wait()
+}
+
+// local reports whether the bytes of s are in memory or in a file, and not in a Source.
+func (s *snapshot) local() bool {
+	_, source := s.src.(*storage.SourceBytes)
+	return !source
 }
 
 // ranges returns the source of s, if it reads many ranges at once and chunks of s may be stored, or nil.
