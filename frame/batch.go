@@ -455,8 +455,9 @@ func (b *Batch) makeVariable() error {
 	return b.storeSpecial(size)
 }
 
-// storeOddItems stores a special entry of the last chunk as an ordinary chunk if the chunk ends inside an item, because
-// C-Blosc2 rejects it in an index. If all chunks do, they stay entries: decoding so many chunks could take long.
+// storeOddItems stores the last chunk as an ordinary chunk if it is a special entry that ends inside an item: C-Blosc2
+// rejects such an entry. If all chunks end inside an item, the entries stay, because decoding that many ordinary chunks
+// could take long.
 func (b *Batch) storeOddItems() error {
 	s := b.next
 	if items := int64(s.typeSize); s.nbytes%items == 0 || int64(s.chunkSize)%items != 0 {

@@ -307,7 +307,8 @@ func reduceBox[S, T scalar, A any](j *reduction, s *portion[S, T, A], k *reduce.
 		} else {
 			k.Lane(cells[cell:cell+inner.n], items[:inner.n], at)
 		}
-		for i := range outer { // as cursor.next, but without memory
+		// This is cursor.next with its numbers in registers. Calling it makes sums of short rows 25% slower.
+		for i := range outer {
 			x := &outer[i]
 			count[i]++
 			cell += x.cell

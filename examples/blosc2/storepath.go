@@ -23,7 +23,7 @@ import (
 // leafExtensions are the extensions of leaves in files of a directory store.
 var leafExtensions = []string{".b2nd", ".b2f", ".b2b"}
 
-// splitStore is findStore for reading: if the operating system fails, opening the path has an error, too.
+// splitStore is findStore for verbs that read. It needs no error: if the path cannot be looked at, opening it fails.
 func splitStore(path string) (name, key string, ok bool) {
 	name, key, ok, _ = findStore(path)
 	return name, key, ok
@@ -75,8 +75,8 @@ func isStore(name string) (bool, error) {
 	return err == nil, err
 }
 
-// isMissing reports whether an error of looking at a path shows that there is no file or directory: also below a file,
-// or if none can have the name.
+// isMissing reports whether an error of looking at a path shows that nothing has this path: also if a part of it is a
+// file, or if no file can have the name.
 func isMissing(err error) bool {
 	const invalidName = syscall.Errno(123) // on Windows
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) ||

@@ -30,8 +30,9 @@ func (t *doubleTables) putMatch(src []byte, base uint32, mask uint64, at, end in
 	t.short[doubleHash(load64(src, end-1)&mask)] = base + uint32(end-1)
 }
 
-// After fewLiterals literals, a match in short must have 5 bytes, unless its offset is less than nearby. So many
-// literals are probably noise, where a match of 4 bytes saves nothing if its offset has many bits.
+// After fewLiterals literals without a match, the bytes are probably noise. There, a match of 4 bytes saves nothing if
+// its offset takes many bits. So a match that table short finds must then have 5 bytes, unless its offset is below
+// nearby.
 const (
 	fewLiterals = 16
 	nearby      = 1 << 10

@@ -74,8 +74,8 @@ func acos(x float64) float64 { return 2 * math.Atan2(math.Sqrt(1-x), math.Sqrt(1
 // asin is accurate near 1, where math.Asin subtracts almost equal numbers.
 func asin(x float64) float64 { return math.Atan2(x, math.Sqrt((1-x)*(1+x))) }
 
-// mod is math.Mod, except for the sign of zeros. For small quotients it computes the remainder with one rounding, which
-// is exact. Because a/b is rounded, q may be 1 too far from 0. Then the remainder has the sign opposite to that of a.
+// mod is math.Mod, except for the sign of zeros. For small quotients q it computes a - q*b with one operation, whose
+// result is exact. Because a/b is rounded, q may be 1 too far from 0. Then the result and a have opposite signs.
 func mod(a, b float64) float64 {
 	q := math.Trunc(a / b)
 	if !(math.Abs(q) < 1<<52) || b-b != 0 {

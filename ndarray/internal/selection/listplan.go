@@ -211,7 +211,7 @@ func appendMask(ctx context.Context, points []listed, n int64, keep []bool) erro
 // maskPart is the number of booleans that trues accepts.
 const maskPart = 256
 
-// trues returns the positions of true values in memory of buf. It has no branches, which no CPU could predict.
+// trues returns the positions of true values in memory of buf. It has no branches: a CPU could not predict them.
 func trues(buf *[maskPart]uint8, keep []bool) []uint8 {
 	n := 0
 	for i, k := range keep {
