@@ -15,6 +15,13 @@ import (
 
 // readLists reads a selection with index arrays into dst. It decodes each chunk once, whatever the order of the items.
 func (a *Array) readLists(ctx context.Context, v engine.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
+	if mask := selection.OneMask(sel, s.Ndim); mask != nil {
+		p, err := selection.NewMaskPlan(ctx, selection.WholePlan(st.geo, m), mask.Keep)
+		if err != nil {
+			return err
+		}
+		return v.Decode(ctx, &maskReading{plan: p, dst: dst, f: a.f}, min(p.BlockCount(), s.Items), int(st.geo.BlockBytes))
+	}
 	plan, err := a.listPlan(ctx, st, m, s, sel)
 	if err != nil {
 		return err
@@ -152,6 +159,13 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *se
 	if s.Items == 0 {
 		return ctx.Err()
 	}
+	if mask := selection.OneMask(sel, s.Ndim); mask != nil {
+		p, err := selection.NewMaskPlan(ctx, selection.WholePlan(st.geo, m), mask.Keep)
+		if err != nil {
+			return err
+		}
+		return a.encode(ctx, b, st, &maskWriting{plan: p, src: w.src, one: w.one}, 0)
+	}
 	if w.plan, err = a.listPlan(ctx, st, m, s, sel); err != nil {
 		return err
 	}
@@ -197,6 +211,74 @@ func (w *listWriting) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
 	m.Plan, m.User, m.ToBlock, m.One = w.plan, w.src, true, w.one
 	m.Some = w.plan.Box(&m.Part, v.State.(*selection.ListPart), int32(k))
 	if b.ItemSize, b.Keep = 0, engine.KeepAll; m.Some {
+		b.Keep = engine.KeepSome
+	}
+}
+
+// maskReading is the engine.ReadPlan of a selection by one mask over all axes.
+type maskReading struct {
+	plan *selection.MaskPlan
+	next int64 // next chunk of the plan
+	dst  []byte
+	f    *frame.Frame
+}
+
+// Next implements engine.ReadPlan.
+func (r *maskReading) Next(v *engine.Visit) bool {
+	part := &stateOf[readVisit](v).part
+	if !r.plan.Next(part, &r.next) {
+		return false
+	}
+	v.Chunk = int(part.Number)
+	// A very long list of blocks would take too much memory. Without a list, all blocks are decoded.
+	if g := r.plan.Geo; g.Blocks <= 1<<16 {
+		v.Blocks = r.plan.AppendBlocks(v.Blocks, part)
+	}
+	return true
+}
+
+// Block implements engine.ReadPlan.
+func (r *maskReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
+	m := engine.MoverOf[selection.MaskMover](b)
+	b.ItemSize = r.plan.ItemSize()
+	b.Need = min(m.Set(r.plan, &v.State.(*readVisit).part, int32(k), r.dst, false, false), n)
+}
+
+// Special implements engine.ReadPlan.
+func (r *maskReading) Special(v *engine.Visit, s chunk.Special, value []byte, typeSize, _ int) error {
+	visit := v.State.(*readVisit)
+	item, err := visit.specialItem(s, value, typeSize, int(r.plan.Geo.ItemSize))
+	if err != nil {
+		return &frame.Error{Path: r.f.Engine().Name(), Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+	}
+	r.plan.Fill(&visit.part, r.dst, item)
+	return nil
+}
+
+// maskWriting is the engine.WritePlan of a selection by one mask over all axes. It writes src, or src as every item.
+type maskWriting struct {
+	plan *selection.MaskPlan
+	next int64 // next chunk of the plan
+	src  []byte
+	one  bool
+}
+
+// Next implements engine.WritePlan.
+func (w *maskWriting) Next(v *engine.Visit) bool {
+	part := stateOf[selection.ChunkPart](v)
+	if !w.plan.Next(part, &w.next) {
+		return false
+	}
+	v.Chunk = int(part.Number)
+	v.Keep = w.plan.Keep(w.plan.Covers(part)) != engine.KeepNone
+	return true
+}
+
+// Block implements engine.WritePlan.
+func (w *maskWriting) Block(b *engine.Block, v *engine.Visit, k, _, _ int) {
+	m := engine.MoverOf[selection.MaskMover](b)
+	b.ItemSize, b.Keep = 0, engine.KeepAll
+	if m.Set(w.plan, v.State.(*selection.ChunkPart), int32(k), w.src, true, w.one) > 0 {
 		b.Keep = engine.KeepSome
 	}
 }

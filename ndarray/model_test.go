@@ -418,3 +418,76 @@ func TestFillRepeated(t *testing.T) {
 		}
 	}
 }
+
+// TestMaskOfAllAxes compares masks of arrays and views with lists of the same positions, which are read in another way.
+// Some masks select few items of a shuffled block, some chunks are special values, and some items are converted.
+func TestMaskOfAllAxes(t *testing.T) {
+	ctx := t.Context()
+	r := rand.New(rand.NewPCG(11, 1))
+	for _, filter := range [][]chunk.Filter{{chunk.Shuffle}, {chunk.BitShuffle}, nil} {
+		o := &CreateOptions{Chunks: []int64{40, 60}, Blocks: []int64{16, 33}, Filters: filter}
+		a, err := Full(ctx, "", []int64{90, 130}, int32(7), o)
+		must(t, err)
+		data := make([]int32, 70*130)
+		for i := range data {
+			data[i] = r.Int32N(1000)
+		}
+		must(t, Write(ctx, a, data, Span(0, 70)))
+		flipped, err := Flip(a, 1)
+		must(t, err)
+		turned, err := Transpose(a)
+		must(t, err)
+		sparse, err := Slice(a, Step(None, None, 3), Step(120, 5, -2))
+		must(t, err)
+		floats, err := AsType(turned, "<f8")
+		must(t, err)
+		wide, err := BroadcastTo(a, 2, 90, 130)
+		must(t, err)
+		for _, v := range []Reader{a, flipped, turned, sparse, floats, wide} {
+			for _, every := range []int{1, 2, 200} {
+				keep, at := make([]bool, v.Size()), []int64{}
+				for i := range keep {
+					if keep[i] = r.IntN(every) == 0; keep[i] {
+						at = append(at, int64(i))
+					}
+				}
+				have, err := Read[float64](ctx, v, Mask(keep, v.Shape()...))
+				must(t, err)
+				want, err := Read[float64](ctx, v, Flat(at...))
+				must(t, err)
+				if !slices.Equal(have, want) {
+					t.Errorf("filters %v, every %d of %v: the mask selects other items", filter, every, v)
+				}
+				if v == wide || v == floats {
+					continue // cannot be written
+				}
+				values := make([]int32, len(at))
+				for i := range values {
+					values[i] = r.Int32()
+				}
+				must(t, Write(ctx, v.(Writer), values, Mask(keep, v.Shape()...)))
+				written, err := Read[int32](ctx, v, Flat(at...))
+				must(t, err)
+				all, err := Read[int32](ctx, v)
+				must(t, err)
+				others := 0
+				for i, x := range all {
+					if !keep[i] && x >= 1000 {
+						others++
+					}
+				}
+				if !slices.Equal(written, values) {
+					t.Errorf("filters %v, every %d of %v: the mask wrote other items", filter, every, v)
+				}
+				must(t, Fill(ctx, v.(Writer), int32(every), Mask(keep, v.Shape()...)))
+				if all, err = Read[int32](ctx, v, Mask(keep, v.Shape()...)); err != nil || slices.ContainsFunc(all, func(x int32) bool { return x != int32(every) }) {
+					t.Errorf("filters %v, every %d of %v: the mask filled other items (%v)", filter, every, v, err)
+				}
+				if others > 0 {
+					t.Errorf("filters %v, every %d of %v: %d items outside the mask changed", filter, every, v, others)
+				}
+			}
+		}
+		must(t, a.Close())
+	}
+}

@@ -235,18 +235,23 @@ func (t *ListMover) convertPoints(points []listed, d, s int, to, from steps) {
 		}
 		return
 	}
+	v.points(t.dst, t.src, points, d, s, to, from)
+}
+
+// points converts one item of src for each listed item.
+func (v *converter) points(dst, src []byte, points []listed, d, s int, to, from steps) {
 	width, wide := v.part.size, v.part.wide
 	for len(points) > 0 {
 		n := min(len(points), piece)
 		v.in, v.out = grown(v.in, n*width), grown(v.out, n*wide)
 		for k := range points[:n] {
 			i := s + from.offset(&points[k])
-			copy(v.in[k*width:(k+1)*width], t.src[i:i+width])
+			copy(v.in[k*width:(k+1)*width], src[i:i+width])
 		}
 		v.part.convert.Run(v.out, v.in)
 		for k := range points[:n] {
 			i := d + to.offset(&points[k])
-			copy(t.dst[i:i+wide], v.out[k*wide:(k+1)*wide])
+			copy(dst[i:i+wide], v.out[k*wide:(k+1)*wide])
 		}
 		points = points[n:]
 	}

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"math/bits"
 	"slices"
 	"strconv"
 
@@ -49,13 +50,34 @@ func (x *IndexArray) Count() int64 {
 	if !x.Mask() {
 		return int64(len(x.At))
 	}
-	n := int64(0)
-	for _, k := range x.Keep {
-		if k {
-			n++
-		}
+	n := 0
+	for keep := x.Keep; len(keep) > 0; keep = keep[min(64, len(keep)):] {
+		n += bits.OnesCount64(word(keep[:min(64, len(keep))]))
 	}
-	return n
+	return int64(n)
+}
+
+// word returns up to 64 booleans as bits, the first in the lowest.
+func word(keep []bool) (w uint64) {
+	shift := 0
+	for ; len(keep) >= 8; keep = keep[8:] {
+		b := (*[8]bool)(keep)
+		w |= (bit(b[0]) | bit(b[1])<<1 | bit(b[2])<<2 | bit(b[3])<<3 | bit(b[4])<<4 | bit(b[5])<<5 | bit(b[6])<<6 | bit(b[7])<<7) << (shift & 63)
+		shift += 8
+	}
+	for _, b := range keep {
+		w |= bit(b) << (shift & 63)
+		shift++
+	}
+	return w
+}
+
+// bit returns 1 for true. The compiler makes no branch of it, which a CPU could not predict.
+func bit(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
 }
 
 // check returns an error unless the number of values matches the shape.
