@@ -76,7 +76,7 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 	}
 	return l.collect(ctx, name, defaultBounds, func(f *collector) error {
 		values := make([]T, 0, batch) // that are not in f.buf yet
-		n, size, taken := 0, l.itemSize, 0
+		n, size, taken := 0, l.dtype.Size, 0
 		if !f.more() {
 			return nil
 		}
@@ -140,14 +140,14 @@ func (l *layout) collect(ctx context.Context, name string, m bounds, fill func(f
 func (l *layout) viaTemporary(ctx context.Context, name string, do func(temp *layout, name string) error) error {
 	o := &CreateOptions{Level: 1, NoSync: name != "", Concurrency: l.opts.Concurrency}
 	shape, chunks := slices.Clone(l.rec.Shape), slices.Clone(l.rec.ChunkShape)
-	dtype := meta.Of('V', l.itemSize).String()
+	dtype := meta.Of('V', l.dtype.Size)
 	temp, err := newLayout(ctx, name, shape, dtype, o)
 	if err != nil {
 		return err
 	}
 	// A block that lies in one chunk of the new array is decoded only once. Smaller blocks would cost more than that
 	// saves.
-	size := int64(l.itemSize)
+	size := int64(l.dtype.Size)
 	for i, n := range temp.rec.ChunkShape {
 		chunks[i] = min(chunks[i], n)
 		size *= int64(chunks[i])
@@ -234,7 +234,7 @@ func (f *collector) more() bool { return f.err == nil && !f.ended }
 // short returns the error for an input that ends after n bytes of f.buf.
 func (f *collector) short(n int64) error {
 	return fmt.Errorf("ndarray: %w: input ends after %d bytes, too few for shape %v with items of %d bytes: %w",
-		ErrShape, f.got+n, f.l.rec.Shape, f.l.itemSize, io.ErrUnexpectedEOF)
+		ErrShape, f.got+n, f.l.rec.Shape, f.l.dtype.Size, io.ErrUnexpectedEOF)
 }
 
 // wait waits until the items of the last put are written.
@@ -287,7 +287,7 @@ func (f *collector) next() {
 			f.box.Shape[i] = f.l.geo.Shape[i]
 		}
 	}
-	f.size, f.buf = int(f.box.Size())*f.l.itemSize, f.buf[:0]
+	f.size, f.buf = int(f.box.Size())*f.l.dtype.Size, f.buf[:0]
 }
 
 // grow makes f.buf n bytes long, but not longer than the box needs. It keeps the bytes in f.buf.

@@ -374,7 +374,7 @@ func (j *joining) read(ctx context.Context, dst []byte, start, count *grid.Dims)
 			continue
 		}
 		x.box.start[j.axis], x.box.count[j.axis] = lo-p.first, hi-lo
-		x.dst = dst[int((lo-start[j.axis])*stride[j.axis])*j.l.itemSize:]
+		x.dst = dst[int((lo-start[j.axis])*stride[j.axis])*j.l.dtype.Size:]
 		if !j.far {
 			if err := x.read(ctx, &stride, g.Ndim); err != nil {
 				return err

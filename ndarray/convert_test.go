@@ -460,7 +460,7 @@ func TestPythonObjects(t *testing.T) {
 		}
 		_, err = Copy(ctx, "", raw, &CreateOptions{DType: dtype})
 		wantMessage(t, err, ErrType, part)
-		l, err := newLayout(ctx, "", one, dtype, nil)
+		l, err := newLayout(ctx, "", one, d, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

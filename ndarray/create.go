@@ -55,7 +55,7 @@ func Full[T any](ctx context.Context, name string, shape []int64, value T, o *Cr
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLayout(ctx, name, shape, dt.String(), o)
+	l, err := newLayout(ctx, name, shape, dt, o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,8 +71,8 @@ func FullBytes(ctx context.Context, name string, shape []int64, dtype string, it
 	if err != nil {
 		return nil, err
 	}
-	if len(item) != l.itemSize {
-		return nil, fmt.Errorf("ndarray: %w: item has %d bytes, want %d for dtype %s", ErrShape, len(item), l.itemSize, dtype)
+	if len(item) != l.dtype.Size {
+		return nil, fmt.Errorf("ndarray: %w: item has %d bytes, want %d for dtype %s", ErrShape, len(item), l.dtype.Size, dtype)
 	}
 	return l.full(ctx, name, item)
 }
@@ -123,22 +123,23 @@ func specialOf(item []byte) (chunk.Special, bool) {
 // data. Chunks of zeros take no space. See Zeros.
 func CreateBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *CreateOptions) (*Array, error) {
 	ctx = task.Context(ctx)
-	if err := checkGiven(dtype, o); err != nil {
+	dt, err := givenDType(dtype, o)
+	if err != nil {
 		return nil, err
 	}
-	return createBytes(ctx, name, shape, dtype, data, o)
+	return createBytes(ctx, name, shape, dt, data, o)
 }
 
 // createBytes is CreateBytes, but ignores o.DType.
-func createBytes(ctx context.Context, name string, shape []int64, dtype string, data []byte, o *CreateOptions) (*Array, error) {
-	l, err := newLayout(ctx, name, shape, dtype, o)
+func createBytes(ctx context.Context, name string, shape []int64, dt DType, data []byte, o *CreateOptions) (*Array, error) {
+	l, err := newLayout(ctx, name, shape, dt, o)
 	if err != nil {
 		return nil, err
 	}
 	if want, err := grid.ByteSize(l.geo.Items, l.geo.ItemSize); err != nil {
 		return nil, err
 	} else if len(data) != want {
-		return nil, &lengthError{what: "data", have: int64(len(data)), want: int64(want), itemSize: l.itemSize, of: fmt.Sprint("shape ", shape)}
+		return nil, &lengthError{what: "data", have: int64(len(data)), want: int64(want), itemSize: l.dtype.Size, of: fmt.Sprint("shape ", shape)}
 	}
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
@@ -150,35 +151,40 @@ func createBytes(ctx context.Context, name string, shape []int64, dtype string, 
 
 // layout holds the shapes and options of a new array.
 type layout struct {
-	rec      meta.Array
-	geo      *grid.Geometry
-	itemSize int
-	opts     frame.CreateOptions
+	rec   meta.Array
+	geo   *grid.Geometry
+	dtype DType
+	opts  frame.CreateOptions
 }
 
 // newGivenLayout is newLayout for a function that takes the dtype as an argument.
 func newGivenLayout(ctx context.Context, name string, shape []int64, dtype string, o *CreateOptions) (*layout, error) {
-	if err := checkGiven(dtype, o); err != nil {
+	dt, err := givenDType(dtype, o)
+	if err != nil {
 		return nil, err
 	}
-	return newLayout(ctx, name, shape, dtype, o)
+	return newLayout(ctx, name, shape, dt, o)
 }
 
-// checkGiven checks a dtype that is an argument, which o must not have, too.
-func checkGiven(dtype string, o *CreateOptions) error {
+// givenDType returns the dtype that is an argument, which o must not have, too.
+func givenDType(dtype string, o *CreateOptions) (DType, error) {
 	if o != nil && o.DType != "" {
-		return paramError("CreateOptions.DType and a dtype as an argument, want one of them")
+		return DType{}, paramError("CreateOptions.DType and a dtype as an argument, want one of them")
 	}
-	return checkObjects(dtype)
+	return newDType(dtype)
 }
 
-// checkObjects returns ErrType for a dtype with Python objects: their items are addresses in the memory of a process.
-func checkObjects(dtype string) error {
-	d, err := meta.ParseDType(dtype)
-	if err != nil || !hasObjects(&d) { // newLayout returns the error
-		return nil
+// newDType returns the dtype of a new array from its text. It returns ErrType if the dtype has Python objects: their
+// items are addresses in the memory of a process.
+func newDType(text string) (DType, error) {
+	dt, err := meta.ParseDType(text)
+	if err != nil {
+		return dt, fmt.Errorf("ndarray: %w: %v", ErrType, err)
 	}
-	return fmt.Errorf("ndarray: %w: dtype %s has Python objects, which cannot be stored; see package frame/store/objects", ErrType, dtype)
+	if hasObjects(&dt) {
+		return dt, fmt.Errorf("ndarray: %w: dtype %s has Python objects, which cannot be stored; see package frame/store/objects", ErrType, text)
+	}
+	return dt, nil
 }
 
 // hasObjects reports whether items of a dtype have Python objects.
@@ -188,21 +194,18 @@ func hasObjects(d *DType) bool {
 }
 
 // newLayout checks the parameters of a new array and chooses those that are not set. It ignores o.DType.
-func newLayout(ctx context.Context, name string, shape []int64, dtype string, o *CreateOptions) (*layout, error) {
+func newLayout(ctx context.Context, name string, shape []int64, dt DType, o *CreateOptions) (*layout, error) {
 	if o == nil {
 		o = &CreateOptions{}
 	}
 	if o.MaxMemory != 0 {
 		return nil, paramError("CreateOptions.MaxMemory is for Copy")
 	}
-	dt, err := meta.ParseDType(dtype)
-	if err != nil {
-		return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
-	}
 	if dt.Size < 1 {
-		return nil, fmt.Errorf("ndarray: %w: items of dtype %s have no bytes", ErrType, dtype)
+		return nil, fmt.Errorf("ndarray: %w: items of dtype %s have no bytes", ErrType, dt)
 	}
-	l := &layout{itemSize: dt.Size}
+	l := &layout{dtype: dt}
+	var err error
 	if l.opts, err = o.frameOptions(name); err != nil {
 		return nil, err
 	}

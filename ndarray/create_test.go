@@ -186,7 +186,7 @@ func rawArray(t testing.TB, shape []int64, chunks, blocks []int32, size int, dat
 	if err != nil {
 		t.Fatal(err)
 	}
-	l := &layout{geo: geo, itemSize: size}
+	l := &layout{geo: geo, dtype: meta.Of('V', size)}
 	l.rec = meta.Array{Shape: shape, ChunkShape: chunks, BlockShape: blocks, DType: fmt.Sprintf("|V%d", size)}
 	l.opts.Params = chunk.Params{TypeSize: size, BlockSize: int(geo.BlockBytes)}
 	if err := l.addRecord(); err != nil {

@@ -227,7 +227,7 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		return nil, err
 	}
 	// The file of r may choose the blocks, and has a limit. The new array has none.
-	if _, err := checkItems(r, "a block", l.geo.BlockItems, max(h.m.Dtype.Size, c.ValueSize, l.itemSize, e.c.ValueSize)); err != nil {
+	if _, err := checkItems(r, "a block", l.geo.BlockItems, max(h.m.Dtype.Size, c.ValueSize, l.dtype.Size, e.c.ValueSize)); err != nil {
 		return nil, err
 	}
 	if _, err := h.a.checkAlloc("the blocks of a chunk", l.geo.Blocks, bytesPerBlock); err != nil {

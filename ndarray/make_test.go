@@ -98,7 +98,7 @@ func TestMake(t *testing.T) {
 		data := counting(n)
 		raw := convert.Stored(DTypeOf[int32](), data)
 		tiny := bounds{slab: r.Int64N(200), most: r.Int64N(300)}
-		l, err := newLayout(ctx, "", shape, "<i4", o)
+		l, err := newGivenLayout(ctx, "", shape, "<i4", o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +293,7 @@ func TestOneCommit(t *testing.T) {
 	data := make([]byte, 8*100*100)
 	rng := rand.NewChaCha8([32]byte{})
 	rng.Read(data)
-	l, err := newLayout(ctx, "", []int64{8, 100, 100}, "|u1", o)
+	l, err := newGivenLayout(ctx, "", []int64{8, 100, 100}, "|u1", o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -320,7 +320,7 @@ func TestDefaultStreams(t *testing.T) {
 		for range 1 + r.IntN(6) {
 			shape = append(shape, 1+r.Int64N(1<<(1+r.IntN(12))))
 		}
-		l, err := newLayout(ctx, "", shape, meta16[r.IntN(len(meta16))], nil)
+		l, err := newGivenLayout(ctx, "", shape, meta16[r.IntN(len(meta16))], nil)
 		if errors.Is(err, ErrTooLarge) {
 			continue
 		} else if err != nil {

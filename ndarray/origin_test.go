@@ -160,7 +160,7 @@ func TestProxyArray(t *testing.T) {
 	}
 	o := &CreateOptions{Chunks: []int64{4, 4}, Blocks: []int64{2, 4}}
 	o.Meta = []meta.Layer{{Name: "proxy-source", Content: source}}
-	l, err := newLayout(ctx, "", []int64{8, 8}, "<f8", o)
+	l, err := newGivenLayout(ctx, "", []int64{8, 8}, "<f8", o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,13 +3,13 @@ package ndarray
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/rechunk"
 )
@@ -154,7 +154,7 @@ func (s *stream) between(ctx context.Context, b *frame.Batch, stage rechunk.Stag
 		return nil, err
 	}
 	o := &CreateOptions{Chunks: stage.Chunks, Codec: codec.LZ4, Storage: st, NoSync: true, Concurrency: s.l.opts.Concurrency}
-	l, err := newLayout(ctx, "", s.l.rec.Shape, fmt.Sprintf("|V%d", s.size), o)
+	l, err := newLayout(ctx, "", s.l.rec.Shape, meta.Of('V', s.size), o)
 	if err != nil {
 		st.Close()
 		return nil, err

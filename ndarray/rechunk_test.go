@@ -449,7 +449,7 @@ func TestCopyOfOneState(t *testing.T) {
 // TestCopyNames copies arrays with a metalayer whose name only C-Blosc2 writes.
 func TestCopyNames(t *testing.T) {
 	for _, name := range []string{"", "a\x00b", "\xff"} {
-		l, err := newLayout(ctx, "", []int64{3}, "<i4", nil)
+		l, err := newGivenLayout(ctx, "", []int64{3}, "<i4", nil)
 		must(t, err)
 		other, err := Zeros(ctx, "", []int64{3}, "<i4", nil)
 		must(t, err)
@@ -491,7 +491,7 @@ func TestCreateChecksChunks(t *testing.T) {
 	old, err := Full(ctx, name, []int64{3}, int32(7), nil)
 	must(t, err)
 	old.Close()
-	l, err := newLayout(ctx, name, []int64{9}, "<i4", &CreateOptions{Chunks: []int64{4}, Overwrite: true})
+	l, err := newGivenLayout(ctx, name, []int64{9}, "<i4", &CreateOptions{Chunks: []int64{4}, Overwrite: true})
 	must(t, err)
 	_, err = l.create(ctx, name, func(b *frame.Batch) error { return b.Append(ctx, make([]byte, 16)) })
 	if !errors.Is(err, ErrCorrupt) {

@@ -8,7 +8,6 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/sched"
-	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
@@ -205,21 +204,17 @@ func (h *snapshot) readAheadWith(ctx context.Context, sharing int, boxes iter.Se
 
 // layout returns the layout of a new array with the items of the snapshot.
 func (h *snapshot) layout(ctx context.Context, name string, shape []int64, o *CreateOptions) (*layout, error) {
-	dtype := h.m.Dtype.String()
 	if o.DType != "" {
-		d, err := meta.ParseDType(o.DType)
+		d, err := newDType(o.DType)
 		if err != nil {
-			return nil, fmt.Errorf("ndarray: %w: %v", ErrType, err)
+			return nil, err
 		}
 		if d.Size != h.m.Dtype.Size {
 			return nil, fmt.Errorf("ndarray: CreateOptions.DType %s has %d bytes, but items have %d; AsType converts them: %w", o.DType, d.Size, h.m.Dtype.Size, ErrType)
 		}
-		if err := checkObjects(o.DType); err != nil {
-			return nil, err
-		}
-		return newLayout(ctx, name, shape, o.DType, o)
+		return newLayout(ctx, name, shape, d, o)
 	}
-	l, err := newLayout(ctx, name, shape, dtype, o)
+	l, err := newLayout(ctx, name, shape, h.m.Dtype, o)
 	if err != nil {
 		return nil, err
 	}

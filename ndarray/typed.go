@@ -192,7 +192,7 @@ func Create[T any](ctx context.Context, name string, shape []int64, data []T, o 
 	if err != nil {
 		return nil, err
 	}
-	a, err := createBytes(ctx, name, shape, dt.String(), b, o)
+	a, err := createBytes(ctx, name, shape, dt, b, o)
 	return a, inItems(err)
 }
 
@@ -230,7 +230,7 @@ func newTypedLayout[T any](ctx context.Context, name string, shape []int64, o *C
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := newLayout(ctx, name, shape, d.String(), o)
+	l, err := newLayout(ctx, name, shape, d, o)
 	return l, &encoder[T]{c, d}, err
 }
 
