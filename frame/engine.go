@@ -31,8 +31,6 @@ func (e *engineFrame) View(ctx context.Context) (engine.View, error) {
 	return (*view)(s), nil
 }
 
-func (e *engineFrame) New() engine.View { return aheadView{view: (*view)(e.snap.Load())} }
-
 func (e *engineFrame) CheckTarget(name string) error {
 	return (*Frame)(e).checkTarget(name, &CreateOptions{Locking: true, Overwrite: true})
 }

@@ -157,11 +157,6 @@ func openFrame(ctx context.Context, f *frame.Frame) (*Array, error) {
 		return nil, err
 	}
 	defer v.Release()
-	return newArray(f, v)
-}
-
-// newArray returns the array in a frame with the state v.
-func newArray(f *frame.Frame, v engine.View) (*Array, error) {
 	a := &Array{f: f, opts: f.Engine().Options()}
 	for _, name := range []string{"b2nd", "caterva"} {
 		if _, ok := v.MetaLayer(name); ok {

@@ -279,23 +279,22 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	st := &state{rec: &l.rec, geo: l.geo}
 	f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error {
 		if err := fill(b); err != nil {
 			return err
 		}
-		if n := b.Engine().View().Info().NumChunks; int64(n) != l.geo.Chunks {
+		if n := b.NumChunks(); int64(n) != l.geo.Chunks {
 			return fmt.Errorf("ndarray: %d chunks for shape %v in chunks of shape %v, want %d: %w", n, l.rec.Shape, l.rec.ChunkShape, l.geo.Chunks, ErrCorrupt)
 		}
+		st.content, _ = b.Engine().View().MetaLayer("b2nd")
 		return nil
 	}, &l.opts)
 	if err != nil {
 		return nil, err
 	}
-	a, err := newArray(f, f.Engine().New()) // without ctx and the lock file, as the name has the array
-	if err != nil {
-		f.Close()
-		return nil, err
-	}
+	a := &Array{f: f, layer: "b2nd", itemSize: l.dtype.Size, dtype: l.dtype, opts: f.Engine().Options()}
+	a.state.Store(st)
 	return a, nil
 }
 

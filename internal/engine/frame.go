@@ -14,9 +14,6 @@ import (
 type Frame interface {
 	// View returns the newest state. ctx bounds how long it waits for a lock file.
 	View(ctx context.Context) (View, error)
-	// New returns the first state of a frame that was just created, without the lock file, which another process may
-	// hold. Only its header and its metalayers may be used. It need not be released.
-	New() View
 	// CheckTarget returns ErrParam if creating a contiguous frame of that name with Overwrite and Locking would wait
 	// for the end of reading this frame.
 	CheckTarget(name string) error
