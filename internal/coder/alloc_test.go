@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/filters"
 	"github.com/goblosc/blosc2/internal/race"
 )
 
@@ -32,8 +33,8 @@ func TestAllocs(t *testing.T) {
 		}
 	}
 	for _, id := range allCodecs {
-		for pl, filters := range pipelines {
-			p := Params{Codec: id, TypeSize: 4, BlockSize: 4096, Filters: filters}
+		for pl, list := range pipelines {
+			p := Params{Codec: id, TypeSize: 4, BlockSize: 4096, Filters: list}
 			pool := NewPool(&Options{Concurrency: 1})
 			b, err := pool.Encode(nil, src, p)
 			if err != nil {
@@ -52,7 +53,7 @@ func TestAllocs(t *testing.T) {
 			})
 			check(name+", encoding a block from its items", func() error {
 				_, _, err := w.EncodeShuffled(out, l, 3, src[:4096], func(s Shuffled) bool {
-					s.SetRows(src[3*4096:4*4096], &Rows{N: 1, Len: s.Items()})
+					filters.Shuffle(s.Bytes, src[3*4096:4*4096], s.Width)
 					return true
 				})
 				return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/filters"
 	"github.com/goblosc/blosc2/internal/race"
 )
 
@@ -107,7 +108,7 @@ func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 		if k%2 == 0 {
 			var ok bool
 			blocks[k], ok, err = w.EncodeShuffled(nil, l, k, ref, func(s Shuffled) bool {
-				s.SetRows(at(k), &Rows{N: 1, Len: s.Items()})
+				filters.Shuffle(s.Bytes, at(k), s.Width)
 				return true
 			})
 			if err != nil || ok != shuffledFirst(l, l.BlockLen(k)) {

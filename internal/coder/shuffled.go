@@ -6,38 +6,17 @@ import "github.com/goblosc/blosc2/internal/filters"
 // unshuffling is left to do. In encoding, shuffling is done already. A Shuffled is valid until its worker is used
 // again.
 type Shuffled struct {
-	b     []byte
-	width int
+	Bytes []byte
+	Width int // of an item, in bytes
 }
 
-// Rows describes runs of items of a block and their offsets in the unshuffled memory. See [filters.Rows].
-type Rows = filters.Rows
-
-// Width returns the size of the items in bytes.
-func (s Shuffled) Width() int { return s.width }
-
-// Items returns the number of items.
-func (s Shuffled) Items() int { return len(s.b) / s.width }
-
 // Unshuffle writes the unshuffled block to dst, which has the length of the block.
-func (s Shuffled) Unshuffle(dst []byte) { filters.Unshuffle(dst, s.b, s.width) }
+func (s Shuffled) Unshuffle(dst []byte) { filters.Unshuffle(dst, s.Bytes, s.Width) }
 
-// Rows writes the items that r describes to dst. It panics if they are not inside both the block and dst.
-func (s Shuffled) Rows(dst []byte, r *Rows) { filters.UnshuffleRows(dst, s.b, s.width, r) }
-
-// SetRows sets the items that r describes from src. It panics if they are not inside both the block and src.
-func (s Shuffled) SetRows(src []byte, r *Rows) { filters.ShuffleRows(s.b, src, s.width, r) }
-
-// Clear sets all items to zero.
-func (s Shuffled) Clear() { clear(s.b) }
-
-// SetRowsFaster reports whether SetRows makes a block of rows of length items faster than shuffling the whole block.
-func (s Shuffled) SetRowsFaster(length int) bool { return filters.ShuffleRowsFaster(s.width, length) }
-
-// RowsFaster reports whether Rows writes n items of the block, in rows of length items, faster than unshuffling the
+// RowsFaster reports whether unshuffling n items of the block, in rows of length items, is faster than unshuffling the
 // whole block.
 func (s Shuffled) RowsFaster(n, length int) bool {
-	return n <= s.Items()/32 || filters.UnshuffleRowsFaster(s.width, length)
+	return n <= len(s.Bytes)/s.Width/32 || filters.UnshuffleRowsFaster(s.Width, length)
 }
 
 // DecodeShuffled decodes block k of an opened chunk without unshuffling it, and returns true, if Shuffle is its only
@@ -77,7 +56,7 @@ func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room i
 	if !set(s) {
 		return dst, false, nil
 	}
-	filtered, err := steps.forward(s.b, 1, w.layoutBlock(l, k, ref), &w.buf)
+	filtered, err := steps.forward(s.Bytes, 1, w.layoutBlock(l, k, ref), &w.buf)
 	if err == nil {
 		var kept []byte
 		at := len(dst)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // TestBuild makes chunks of blocks that were encoded elsewhere, that are shuffled from their items, and that are plain.
@@ -47,7 +48,7 @@ func TestBuild(t *testing.T) {
 				if (k+turn)%3 == 2 {
 					return false
 				}
-				s.SetRows(block(k), &Rows{N: 1, Len: s.Items()})
+				filters.Shuffle(s.Bytes, block(k), s.Width)
 				return true
 			},
 			Plain: func(k int) ([]byte, error) { return block(k), nil },
@@ -99,7 +100,7 @@ func TestEncodeShuffledNot(t *testing.T) {
 		asked := false
 		got, ok, err := w.EncodeShuffled([]byte("before"), l, 0, nil, func(s Shuffled) bool {
 			asked = true
-			s.SetRows(src, &Rows{N: 1, Len: s.Items()})
+			filters.Shuffle(s.Bytes, src, s.Width)
 			return true
 		})
 		if !c.ok {

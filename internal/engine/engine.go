@@ -145,7 +145,7 @@ func (b *Block) Read(block []byte) error {
 
 // ReadShuffled is Read for a block that is still shuffled. If Read is faster, it does nothing and returns false.
 func (b *Block) ReadShuffled(block coder.Shuffled) bool {
-	size := block.Width()
+	size := block.Width
 	switch {
 	case b.ItemSize != size:
 		return false
@@ -174,8 +174,7 @@ func (b *Block) Write(block []byte, kept bool) error {
 // WriteShuffled is Write for a shuffled block without old content. If the write keeps old content or Write is faster,
 // it does nothing and returns false.
 func (b *Block) WriteShuffled(block coder.Shuffled) bool {
-	n := block.Items() * block.Width()
-	if b.Keep != KeepNone || b.ItemSize != block.Width() || b.Mover != nil || b.Copy.Width == 0 || b.Direct(n) != nil {
+	if b.Keep != KeepNone || b.ItemSize != block.Width || b.Mover != nil || b.Copy.Width == 0 || b.Direct(len(block.Bytes)) != nil {
 		return false
 	}
 	return b.Copy.Shuffle(block, b.Data)

@@ -193,8 +193,8 @@ func (c *Copy) Next(p *Cursor) bool {
 
 // Unshuffle is Run from a block that is still shuffled. Rows and source steps must be whole items of the block.
 func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
-	size := block.Width()
-	r := coder.Rows{N: 1, Len: c.Width / size}
+	size := block.Width
+	r := filters.Rows{N: 1, Len: c.Width / size}
 	if inner := c.N - 1; inner >= 0 {
 		r.N, r.Step, r.BlockStep = c.Count[inner], c.DstStep[inner], c.SrcStep[inner]/size
 	}
@@ -202,7 +202,7 @@ func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
 	for {
 		r.At, r.Block = p.Dst, p.Src/size
 		r.Ahead, _ = c.Ahead(&p)
-		block.Rows(dst, &r)
+		filters.UnshuffleRows(dst, block.Bytes, size, &r)
 		if !c.Next(&p) {
 			return
 		}
@@ -213,13 +213,13 @@ func (c *Copy) Unshuffle(dst []byte, block coder.Shuffled) {
 // be whole items of the block. If it is faster to Run and then shuffle the whole block, Shuffle does nothing and
 // returns false.
 func (c *Copy) Shuffle(block coder.Shuffled, src []byte) bool {
-	size := block.Width()
-	r := coder.Rows{N: 1, Len: c.Width / size}
-	if !block.SetRowsFaster(r.Len) {
+	size := block.Width
+	r := filters.Rows{N: 1, Len: c.Width / size}
+	if !filters.ShuffleRowsFaster(size, r.Len) {
 		return false
 	}
-	if c.Bytes() < block.Items()*size {
-		block.Clear()
+	if c.Bytes() < len(block.Bytes) {
+		clear(block.Bytes)
 	}
 	if inner := c.N - 1; inner >= 0 {
 		r.N, r.Step, r.BlockStep = c.Count[inner], c.SrcStep[inner], c.DstStep[inner]/size
@@ -228,7 +228,7 @@ func (c *Copy) Shuffle(block coder.Shuffled, src []byte) bool {
 	for {
 		r.At, r.Block = p.Src, p.Dst/size
 		_, r.Ahead = c.Ahead(&p)
-		block.SetRows(src, &r)
+		filters.ShuffleRows(block.Bytes, src, size, &r)
 		if !c.Next(&p) {
 			return true
 		}
