@@ -401,15 +401,16 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 	if s.vlmeta, err = meta.ParseTrailer(trailer); err != nil {
 		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
 	}
+	b = b[:len(b)-len(trailer)]
 	if s.nbytes == 0 {
 		f.loadChecksums(s, nil)
-		f.findHidden(s, b[:len(b)-len(trailer)])
+		f.findHidden(s, b)
 		return nil
 	}
-	if s.index, err = parseIndex(b[:len(b)-len(trailer)], s.countChunks(), f.opts.MaxChunks, f.plain); err != nil {
-		return f.wrap("index", pos, err)
-	}
 	h, err := coder.ParseHeader(b, int64(len(b)))
+	if err == nil {
+		s.index, err = parseIndex(b, &h, s.countChunks(), f.opts.MaxChunks, f.plain)
+	}
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}

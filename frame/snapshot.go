@@ -383,13 +383,9 @@ func (x *index) append(dst []byte, p *coder.Pool) ([]byte, error) {
 	return p.Encode(dst, plain, coder.IndexParams())
 }
 
-// parseIndex reads the index chunk at the start of b. want is the number of chunks, or -1 if only the index has it.
-// most is the largest number allowed, or 0.
-func parseIndex(b []byte, want int64, most int, p *coder.Pool) (index, error) {
-	h, err := coder.ParseHeader(b, int64(len(b)))
-	if err != nil {
-		return index{}, err
-	}
+// parseIndex reads the index chunk at the start of b, which has the header h. want is the number of chunks, or -1 if
+// only the index has it. most is the largest number allowed, or 0.
+func parseIndex(b []byte, h *coder.Header, want int64, most int, p *coder.Pool) (index, error) {
 	if want >= 0 && int64(h.NBytes) != 8*want || h.NBytes%8 != 0 || h.NBytes == 0 {
 		return index{}, corrupt("index of %d bytes for %d chunks", h.NBytes, want)
 	}
