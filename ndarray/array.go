@@ -185,9 +185,12 @@ func openFrame(ctx context.Context, f *frame.Frame) (*Array, error) {
 // chunk size agrees.
 func itemSizeOf(v engine.View, layer string) int {
 	info := v.Info()
+	if info.TypeSize != 1 {
+		return info.TypeSize
+	}
 	content, _ := v.MetaLayer(layer)
 	rec, err := meta.ParseArray(content, info.TypeSize)
-	if info.TypeSize != 1 || err != nil || rec.DTypeFormat != 0 {
+	if err != nil || rec.DTypeFormat != 0 {
 		return info.TypeSize
 	}
 	d, err := meta.ParseDType(rec.DType)
