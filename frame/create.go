@@ -51,6 +51,7 @@ func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) 
 // creates no frame; the content of a Storage is then undefined. fill must not commit or retain b. A nil fill adds
 // nothing. A process that is killed during fill can leave the file or directory under its temporary name.
 func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *CreateOptions) (*Frame, error) {
+	ctx = task.Context(ctx)
 	f, err := prepareNew(ctx, name, o)
 	if err != nil {
 		return nil, err
@@ -65,7 +66,7 @@ func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *
 func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	opts, sys, err := o.settings(name)
 	if err == nil {
-		err = task.Context(ctx).Err()
+		err = ctx.Err()
 	}
 	if err != nil {
 		return nil, err
@@ -82,7 +83,6 @@ func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, err
 
 // createFunc is CreateFunc for a frame of prepareNew.
 func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error {
-	ctx = task.Context(ctx)
 	switch {
 	case f.store != nil:
 		return f.createStorage(ctx, fill)
@@ -170,8 +170,8 @@ func (f *Frame) lockOld(ctx context.Context) error {
 			return nil
 		}
 		f.unlockOld()
-		if ctx := task.Context(ctx).Err(); ctx != nil || try == maxTries || e == nil && f.sys.Same(was, now) {
-			return cmp.Or(err, ctx, f.replaced())
+		if canceled := ctx.Err(); canceled != nil || try == maxTries || e == nil && f.sys.Same(was, now) {
+			return cmp.Or(err, canceled, f.replaced())
 		}
 	}
 }
@@ -394,7 +394,7 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) error {
 			b.Rollback()
 		}
 	}()
-	b, err := f.first(task.Context(ctx))
+	b, err := f.first(ctx)
 	for i := 0; err == nil && i < len(f.opts.VLMeta); i++ {
 		err = b.SetVLMeta(f.opts.VLMeta[i].Name, f.opts.VLMeta[i].Content)
 	}
@@ -407,7 +407,7 @@ func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) error {
 		}
 	}
 	if err == nil && f.opts.BlockTable {
-		err = b.addTable(task.Context(ctx))
+		err = b.addTable(ctx)
 	}
 	if err == nil {
 		err = b.Commit()

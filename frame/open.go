@@ -43,11 +43,12 @@ func Edit(ctx context.Context, name string, o *OpenOptions) (*Frame, error) {
 // Closing the frame closes st; after an error, st is not closed. ctx bounds only the opening. Errors are those of Open
 // and of st.
 func EditStorage(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
+	ctx = task.Context(ctx)
 	opts, sys, err := o.settings(modeStorage)
 	if err != nil {
 		return nil, err
 	}
-	if err := task.Context(ctx).Err(); err != nil {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	f, err := newFrame("", opts, sys)
@@ -166,7 +167,6 @@ func (f *Frame) openFile(ctx context.Context, write bool) error {
 
 // openStorage opens a contiguous frame.
 func (f *Frame) openStorage(ctx context.Context, st Storage, write bool) error {
-	ctx = task.Context(ctx)
 	size, err := st.Size()
 	if err != nil {
 		return err

@@ -179,6 +179,7 @@ func (f *Frame) openFiles(ctx context.Context, src *storage.SourceBytes) error {
 
 // openBytes opens a frame for reading that is not in a file.
 func openBytes(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) {
+	ctx = task.Context(ctx)
 	opts, sys, err := o.settings(modeBytes)
 	if err != nil {
 		return nil, err
@@ -192,7 +193,7 @@ func openBytes(ctx context.Context, st Storage, o *OpenOptions) (*Frame, error) 
 		f.name = printable(src.Name())
 	}
 	if ok && src.Files() != nil {
-		err = f.openFiles(task.Context(ctx), src)
+		err = f.openFiles(ctx, src)
 	} else {
 		err = f.openStorage(ctx, st, false)
 	}
