@@ -89,8 +89,6 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 	case f.path == "":
 		f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.sys, scanned: true}
 		return f.create(ctx, fill)
-	case !f.opts.Sparse && namesDirectory(f.path):
-		return fmt.Errorf("frame: create %s: only a directory can have this name: %w", f.path, ErrParam)
 	}
 	err := f.trimName()
 	if err == nil {
@@ -112,7 +110,7 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 			return err
 		}
 	}
-	if f.store, err = f.createStore(f.path); err != nil {
+	if f.store, err = f.createStore(); err != nil {
 		f.lock.Close()
 		return errs.SeeURL(f.path, err)
 	}
@@ -127,17 +125,16 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 	return nil
 }
 
-// namesDirectory reports whether only a directory can have the name, because it ends in a separator, "." or "..".
-func namesDirectory(name string) bool {
-	_, last := filepath.Split(name)
-	return last == "" || last == "." || last == ".."
-}
-
-// trimName removes separators at the end of the name of a new frame, with which a link would be its target. It returns
-// an error if the name ends in "..".
+// trimName removes separators at the end of the name of a new directory, with which a link would be its target. It
+// returns an error if the name ends in "..". That of a file must not end in a separator or "." either, as only a
+// directory can have such a name.
 func (f *Frame) trimName() error {
+	_, last := filepath.Split(f.path)
+	if !f.opts.Sparse && (last == "" || last == "." || last == "..") {
+		return fmt.Errorf("frame: create %s: only a directory can have this name: %w", f.path, ErrParam)
+	}
 	f.path = paths.Trim(f.path)
-	if _, last := filepath.Split(f.path); last == ".." {
+	if _, last = filepath.Split(f.path); last == ".." {
 		return fmt.Errorf("frame: create %s: no new directory can have this name: %w", f.path, ErrParam)
 	}
 	return nil
@@ -296,7 +293,7 @@ func (f *Frame) otherFile() (string, error) {
 }
 
 // createStore creates a file or directory under a temporary name beside the final one.
-func (f *Frame) createStore(name string) (store, error) {
+func (f *Frame) createStore() (store, error) {
 	if !f.opts.Sparse {
 		dir, access, err := f.replacing()
 		if err != nil {
@@ -305,28 +302,28 @@ func (f *Frame) createStore(name string) (store, error) {
 		if dir != nil && access != nil {
 			access = reachable{access, dir}
 		}
-		c, err := createFile(f.sys, name, access, f.opts.NoSync)
+		c, err := createFile(f.sys, f.path, access, f.opts.NoSync)
 		if err != nil {
 			return nil, err
 		}
 		c.temp.New, c.temp.MayReplace = !f.opts.Overwrite, f.mayReplace
 		return c, nil
 	}
-	return f.createDir(name, indexFile)
+	return f.createDir(indexFile)
 }
 
 // createDir is createStore for a sparse frame with this name of the index file.
-func (f *Frame) createDir(name, index string) (*sparse, error) {
+func (f *Frame) createDir(index string) (*sparse, error) {
 	dir, access, err := f.replacing()
 	if err != nil {
 		return nil, err
 	}
-	r, temp, err := storage.CreateTempDir(f.sys, name, dir, f.opts.NoSync)
+	r, temp, err := storage.CreateTempDir(f.sys, f.path, dir, f.opts.NoSync)
 	if err != nil {
 		return nil, err
 	}
 	temp.New, temp.MayReplace = !f.opts.Overwrite, f.mayReplace
-	return &sparse{sys: f.sys, root: r, dir: name, index: index, temp: temp, noSync: f.opts.NoSync, scanned: true, access: access}, nil
+	return &sparse{sys: f.sys, root: r, dir: f.path, index: index, temp: temp, noSync: f.opts.NoSync, scanned: true, access: access}, nil
 }
 
 // replacing returns the descriptions of the directory that a new frame replaces, and of the file or the index file.

@@ -90,7 +90,7 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.createDir(f.path, layoutFile)
+	d, err := f.createDir(layoutFile)
 	if err != nil {
 		return nil, errs.SeeURL(name, err)
 	}
