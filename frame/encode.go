@@ -73,10 +73,11 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 		return b.err
 	}
 	l, err := b.f.plugins.Layout(b.next.cparams(), size)
-	if err != nil {
-		return b.f.wrap("chunk", -1, err)
+	if err == nil { // the header asks for these blocks, and the frame must justify their memory
+		const header = 24 // of a slice
+		err = b.f.CheckAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
 	}
-	if err := b.checkLayout(l); err != nil {
+	if err != nil {
 		return b.f.wrap("chunk", -1, err)
 	}
 	e, ok := b.f.encoders.Get().(*encoding)
@@ -88,7 +89,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 		b.size = sizeEstimate{all: all}
 		defer func() { b.size = sizeEstimate{} }()
 	}
-	workers := b.f.workersFor(blocksOf(all, l), largestBlock(l))
+	workers := b.f.workersFor(blocksOf(all, l), int64(l.BlockLen(0)))
 	e.Start(ctx)
 	if p, ok := p.(engine.Waiter); ok {
 		p.SetContext(e.Cancelable())
@@ -105,20 +106,6 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	e.b, e.s, e.plan, e.l, e.tuner = nil, nil, nil, nil, nil
 	b.f.encoders.Put(e)
 	return b.fail(err)
-}
-
-// checkLayout returns ErrTooLarge if the memory for the blocks that the header of the frame asks for is not justified.
-func (b *Batch) checkLayout(l *coder.Layout) error {
-	const header = 24 // of a slice
-	return b.f.CheckAlloc(max(largestBlock(l), header*int64(l.NumBlocks())))
-}
-
-// largestBlock returns the size of the first block of a chunk, or 0 if it has none.
-func largestBlock(l *coder.Layout) int64 {
-	if l.NumBlocks() == 0 {
-		return 0
-	}
-	return int64(l.BlockLen(0))
 }
 
 // blocksOf estimates the number of blocks of a call of Encode from the size of the content in bytes. More goroutines

@@ -64,7 +64,7 @@ func (l *Layout) NBytes() int { return l.h.NBytes }
 // NumBlocks returns the number of blocks.
 func (l *Layout) NumBlocks() int { return l.nblocks }
 
-// BlockLen returns the decoded size of block k in bytes.
+// BlockLen returns the decoded size of block k in bytes. Block 0 of a chunk without blocks has none.
 func (l *Layout) BlockLen(k int) int { return l.h.blockLen(k) }
 
 // Streams returns the number of streams of block k.
