@@ -22,16 +22,16 @@ const (
 // Loop is the state that the workers of one call share: a lock, the context of the call, and its first error, which
 // stops all workers. A Loop may be reused for another call. It must not be copied.
 type Loop struct {
-	mu   sync.Mutex
-	wake sync.Cond
-	ctx  context.Context
-	err  error
+	sync.Mutex // of the state; code that Unlocked calls may lock it
+	wake       sync.Cond
+	ctx        context.Context
+	err        error
 
 	cancel context.CancelFunc // ends the context of Cancelable; may be nil
 }
 
 // Start begins a call.
-func (l *Loop) Start(ctx context.Context) { l.wake.L, l.ctx, l.err = &l.mu, ctx, nil }
+func (l *Loop) Start(ctx context.Context) { l.wake.L, l.ctx, l.err = &l.Mutex, ctx, nil }
 
 // Cancelable returns a context for functions of the workers that wait. It ends with the call: at its first error, a
 // panic, or Finish. It is called at most once, after Start and before Work.
@@ -53,14 +53,14 @@ func (l *Loop) Finish() error {
 
 // Work is the loop of a worker. It calls step, with the lock held, until step returns Done or the call has an error.
 func (l *Loop) Work(step func() Next) {
-	l.mu.Lock()
+	l.Lock()
 	returned := false
 	defer func() {
 		if !returned {
 			l.fail(ErrPanic)
 		}
 		l.wake.Broadcast()
-		l.mu.Unlock()
+		l.Unlock()
 	}()
 	for next := Again; next != Done && l.err == nil; {
 		if l.fail(l.ctx.Err()); l.err != nil {
@@ -76,10 +76,10 @@ func (l *Loop) Work(step func() Next) {
 // Unlocked calls do without the lock, from inside a step, and wakes the other workers afterwards. An error or panic of
 // do becomes the error of the call. Unlocked reports whether do succeeded.
 func (l *Loop) Unlocked(do func() error) (ok bool) {
-	l.mu.Unlock()
+	l.Unlock()
 	err := ErrPanic
 	defer func() {
-		l.mu.Lock()
+		l.Lock()
 		l.fail(err)
 		l.wake.Broadcast()
 		ok = err == nil
@@ -87,12 +87,6 @@ func (l *Loop) Unlocked(do func() error) (ok bool) {
 	err = do()
 	return
 }
-
-// Lock locks the state, for code that Unlocked calls.
-func (l *Loop) Lock() { l.mu.Lock() }
-
-// Unlock unlocks the state.
-func (l *Loop) Unlock() { l.mu.Unlock() }
 
 // Wait waits, with the lock held, until another worker has changed the state of the call.
 func (l *Loop) Wait() { l.wake.Wait() }
