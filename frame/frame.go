@@ -69,7 +69,7 @@ func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, err
 // start makes s the first state of f.
 func (f *Frame) start(s *snapshot) {
 	f.prepare(s)
-	f.set(s)
+	f.publish(nil, s)
 }
 
 // prepare makes the pools for reading and writing chunks of a state like s.
@@ -362,10 +362,7 @@ func (l *lifecycle) current() *snapshot {
 	return &snapshot{}
 }
 
-// set makes s the first snapshot.
-func (l *lifecycle) set(s *snapshot) { l.snap.Store(s) }
-
-// publish makes s the newest snapshot in place of old, unless the frame was closed.
+// publish makes s the newest snapshot in place of old, which is nil for the first one, unless the frame was closed.
 func (l *lifecycle) publish(old, s *snapshot) { l.snap.CompareAndSwap(old, s) }
 
 // fail records why the stored state is unknown. nil changes nothing.
