@@ -194,7 +194,7 @@ func (s *snapshot) indexes(h *coder.Header) bool {
 	if s.chunkSize == 0 || h.Special() == chunk.NaNs && h.TypeSize != int(s.typeSize) {
 		return false
 	}
-	_, err := coder.IndexedSpecial(nil, h.Special(), h.NBytes, s.cparams())
+	_, err := coder.IndexedSpecial(h.Special(), h.NBytes, s.cparams())
 	return err == nil && h.NBytes%int(s.typeSize) == 0 // C-Blosc2 rejects special chunks that end inside an item
 }
 

@@ -157,7 +157,7 @@ func (f *Frame) specialChunk(s *snapshot, i int) ([]byte, error) {
 	}
 	if err == nil {
 		var b []byte
-		if b, err = coder.IndexedSpecial(nil, special, int(n), s.cparams()); err == nil {
+		if b, err = coder.IndexedSpecial(special, int(n), s.cparams()); err == nil {
 			return b, nil
 		}
 		err = corrupt("%v", err)

@@ -353,13 +353,13 @@ func (f *Frame) salvageUniform(ctx context.Context, s *snapshot, b *Batch, repor
 	found.Chunks = s.index.n
 	if err := f.checkUsable(ctx, s, s.index.n-1); err != nil { // the last may be shorter than the others
 		report(err)
-		f.loseLast(s, b, found)
+		f.loseLast(b, found)
 	}
 }
 
 // loseLast replaces the last of the chunks of one special value by zeros, or all chunks if there are too many for a
 // list.
-func (f *Frame) loseLast(s *snapshot, b *Batch, found *Salvaged) {
+func (f *Frame) loseLast(b *Batch, found *Salvaged) {
 	x := &b.next.index
 	if f.CheckAlloc(8*int64(x.n)) != nil {
 		found.Chunks, found.Lost, x.uniform = 0, x.n, entryZeros

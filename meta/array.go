@@ -69,8 +69,8 @@ func ParseArray(content []byte, itemSize int) (*Array, error) {
 	}
 	c := &cursor{b: content}
 	c.arrayMarker()
-	a := &Array{Version: uint8(c.int(0, 127))}
-	nd := int(c.int(0, MaxDims))
+	a := &Array{Version: uint8(c.int(127))}
+	nd := int(c.int(MaxDims))
 	if c.err != nil {
 		return nil, fmt.Errorf("meta: array record: version or dimensions: %w: %w", c.err, ErrCorrupt)
 	}
@@ -79,12 +79,12 @@ func ParseArray(content []byte, itemSize int) (*Array, error) {
 	a.BlockShape = make([]int32, nd)
 	c.arrayMarker()
 	for i := range a.Shape {
-		a.Shape[i] = c.int(0, math.MaxInt64)
+		a.Shape[i] = c.int(math.MaxInt64)
 	}
 	for _, shape := range [][]int32{a.ChunkShape, a.BlockShape} {
 		c.arrayMarker()
 		for i := range shape {
-			shape[i] = int32(c.int(0, math.MaxInt32))
+			shape[i] = int32(c.int(math.MaxInt32))
 		}
 	}
 	if c.err != nil {
@@ -93,7 +93,7 @@ func ParseArray(content []byte, itemSize int) (*Array, error) {
 	if c.left() > 0 {
 		// In the draft the string follows directly. No integer starts with a marker of a string.
 		if m := c.b[c.pos]; m&0xe0 != markFixStr && (m < markStr8 || m > markStr32) {
-			a.DTypeFormat = int8(c.int(0, 127))
+			a.DTypeFormat = int8(c.int(127))
 		}
 		a.DType = c.str()
 		if c.err != nil {

@@ -113,8 +113,8 @@ func (c *cursor) uint64() uint64 {
 	return binary.BigEndian.Uint64(p)
 }
 
-// int reads an integer of any MessagePack form and checks that it is within lo..hi.
-func (c *cursor) int(lo, hi int64) int64 {
+// int reads an integer of any MessagePack form and checks that it is within 0..hi.
+func (c *cursor) int(hi int64) int64 {
 	var v int64
 	switch m := c.byte(); {
 	case m < 0x80:
@@ -144,7 +144,7 @@ func (c *cursor) int(lo, hi int64) int64 {
 	default:
 		c.fail(errMarker)
 	}
-	if c.err == nil && (v < lo || v > hi) {
+	if c.err == nil && (v < 0 || v > hi) {
 		c.fail(errIntRange)
 	}
 	if c.err != nil {

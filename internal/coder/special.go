@@ -125,12 +125,12 @@ func EncodeZeros(nbytes, typeSize, blockSize int) ([]byte, error) {
 	return out[:h.CBytes], nil // each stream is only a length of 0
 }
 
-// IndexedSpecial appends the chunk of nbytes that a special value in the index of a frame represents. s must not be
+// IndexedSpecial returns the chunk of nbytes that a special value in the index of a frame represents. s must not be
 // Value. It is for reading, so it accepts parameters that only writing rejects, such as a filter that cannot be
 // encoded. Errors are ErrParam or ErrTooLarge.
-func IndexedSpecial(dst []byte, s Special, nbytes int, p Params) ([]byte, error) {
+func IndexedSpecial(s Special, nbytes int, p Params) ([]byte, error) {
 	if s == Value || p.TypeSize < 1 || p.TypeSize > MaxBlockSize || p.BlockSize < 0 || p.BlockSize > MaxBlockSize {
-		return dst, paramError("no %v chunk with items of %d bytes and blocks of %d", s, p.TypeSize, p.BlockSize)
+		return nil, paramError("no %v chunk with items of %d bytes and blocks of %d", s, p.TypeSize, p.BlockSize)
 	}
 	if p.Codec == codec.Default {
 		p.Codec = codec.Zstd
@@ -140,7 +140,7 @@ func IndexedSpecial(dst []byte, s Special, nbytes int, p Params) ([]byte, error)
 		p.Filters = p.Filters[:NumFilters]
 	}
 	n := normalParams{Params: p, traits: Plugins{}.traits(p.Codec)}
-	return n.special(dst, s, nbytes, nil)
+	return n.special(nil, s, nbytes, nil)
 }
 
 // special is EncodeSpecial with checked parameters.
