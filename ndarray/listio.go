@@ -110,14 +110,14 @@ func (r *listReading) Special(v *engine.Visit, s chunk.Special, value []byte, ty
 	visit, g := v.State.(*listVisit), r.plan.Geo
 	item, err := visit.special.specialItem(s, value, typeSize, int(g.ItemSize))
 	if err != nil {
-		return &frame.Error{Path: r.f.Engine().Name(), Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+		return chunkError(r.f, v.Chunk, err)
 	}
 	m := &selection.ListMover{Plan: r.plan, User: r.dst}
 	if r.plan.Inside {
 		// The mover takes parts of items out of a block, so fill a block with the item.
 		if int64(len(visit.block)) != g.BlockBytes {
 			if err := r.f.CheckAlloc(g.BlockBytes); err != nil {
-				return &frame.Error{Path: r.f.Engine().Name(), Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+				return chunkError(r.f, v.Chunk, err)
 			}
 			visit.block = make([]byte, g.BlockBytes)
 		}

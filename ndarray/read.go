@@ -169,7 +169,7 @@ func (a *Array) reading() *reading {
 	if r, ok := a.reads.Get().(*reading); ok {
 		return r
 	}
-	return &reading{path: a.f.Engine().Name()}
+	return &reading{f: a.f}
 }
 
 // setPlan plans the read or write of a selection of the array, or of a view of it if m is not nil.
@@ -196,8 +196,8 @@ type reading struct {
 	plan selection.Plan
 	next int64 // next chunk of the plan
 	dst  []byte
-	path string // for errors
-	item []byte // memory for reading a single item
+	f    *frame.Frame // for errors
+	item []byte       // memory for reading a single item
 
 	special bool // the plan has one chunk, which is special
 }
@@ -247,9 +247,14 @@ func (r *reading) Special(v *engine.Visit, s chunk.Special, value []byte, typeSi
 func (r *reading) specialItem(v *engine.Visit, s chunk.Special, value []byte, typeSize int) ([]byte, error) {
 	item, err := v.State.(*readVisit).specialItem(s, value, typeSize, int(r.plan.Geo.ItemSize))
 	if err != nil {
-		return nil, &frame.Error{Path: r.path, Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+		return nil, chunkError(r.f, v.Chunk, err)
 	}
 	return item, nil
+}
+
+// chunkError adds the location of a chunk to an error.
+func chunkError(f *frame.Frame, i int, err error) error {
+	return &frame.Error{Path: f.Engine().Name(), Part: "chunk", Chunk: i, Off: -1, Err: err}
 }
 
 // specialItem returns the item that a special chunk repeats: value, or memory of v. typeSize is the item size in the
@@ -284,7 +289,7 @@ func (a *Array) isZero(ctx context.Context, b *frame.Batch, st *state, s *select
 	if s.Items == 0 || allZeros(b.Engine().View()) {
 		return true, nil
 	}
-	z := &zeroScan{reading{path: a.f.Engine().Name()}}
+	z := &zeroScan{reading{f: a.f}}
 	z.plan = selection.NewPlan(st.geo, s)
 	err := b.Engine().View().Decode(ctx, z, z.plan.BlockCount(), int(st.geo.BlockBytes))
 	if errors.Is(err, errNotZero) {
