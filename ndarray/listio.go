@@ -249,7 +249,7 @@ func (r *maskReading) Special(v *engine.Visit, s chunk.Special, value []byte, ty
 	visit := v.State.(*readVisit)
 	item, err := visit.specialItem(s, value, typeSize, int(r.plan.Geo.ItemSize))
 	if err != nil {
-		return &frame.Error{Path: r.f.Engine().Name(), Part: "chunk", Chunk: v.Chunk, Off: -1, Err: err}
+		return chunkError(r.f, v.Chunk, err)
 	}
 	r.plan.Fill(&visit.part, r.dst, item)
 	return nil
