@@ -163,6 +163,7 @@ type reduction struct {
 	count   int64     // number of items that are reduced to one
 	cellAt  grid.Dims // stride of each axis of the result, in cells
 	itemAt  grid.Dims // stride of each reduced axis, in positions
+	order   []int     // the axes in the order of the items of a box, the outermost first
 
 	dtype meta.DType // of the result
 	bytes []byte     // the result
@@ -325,10 +326,12 @@ func reduceReal[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back 
 	case j.op == OpProd:
 		return finish(j, widen, reduce.ProdInts[T](), identity[int64])
 	case j.op == OpMin || j.op == OpMax:
+		k := reduce.ExtremeReal[T](most)
+		k.Placed = d.Kind == 'f' // the first of 0 and -0, or of several NaNs
 		if d.Kind == 'b' {
-			return finish(j, widen, reduce.ExtremeReal[T](most), func(x reduce.Extreme[T]) bool { return x.Value != 0 })
+			return finish(j, widen, k, func(x reduce.Extreme[T]) bool { return x.Value != 0 })
 		}
-		return finish(j, widen, reduce.ExtremeReal[T](most), func(x reduce.Extreme[T]) S { return back(x.Value) })
+		return finish(j, widen, k, func(x reduce.Extreme[T]) S { return back(x.Value) })
 	case j.op == OpArgMin || j.op == OpArgMax:
 		return finish(j, widen, reduce.ExtremeReal[T](most), position[T](j))
 	}

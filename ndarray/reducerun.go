@@ -1,6 +1,7 @@
 package ndarray
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"runtime"
@@ -20,7 +21,7 @@ import (
 // portion is a box of the array and the cells that it is reduced to, in C order of the axes of the result.
 type portion[S, T scalar, A any] struct {
 	box   Box
-	raw   []S // the items as stored
+	raw   []S // the items as stored, in the order of reduction.setOrder
 	items []T // the items as they are reduced
 	lane  []T // some of them
 	cells []A
@@ -37,6 +38,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		put(0, cells)
 		return j.ctx.Err()
 	}
+	j.setOrder(k.Placed)
 	boxes := j.boxes()
 	if boxes.err != nil {
 		return boxes.err
@@ -191,7 +193,9 @@ func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *porti
 		s.raw = make([]S, size)
 	}
 	s.raw = s.raw[:size]
-	special, err := h.readSpecial(ctx, convert.Bytes(s.raw), &b.start, &b.count)
+	var stride grid.Dims
+	j.strides(&stride, &b.count)
+	special, err := h.readStrided(ctx, convert.Bytes(s.raw), &b.start, &b.count, &stride)
 	if err != nil {
 		return err
 	}
@@ -238,25 +242,73 @@ type loop struct {
 	at      int64 // stride in positions
 }
 
-// loops appends the fewest loops over the axes of a box to out, which is empty, the innermost first.
+// setOrder sets the order of the items of a box: that of the array, because reading items in another order takes
+// longer. It is that of r if a kernel uses positions, or if the innermost axis of the array is neither reduced nor the
+// last one of the result.
+func (j *reduction) setOrder(placed bool) {
+	j.order = make([]int, len(j.shape))
+	for i := range j.order {
+		j.order[i] = i
+	}
+	if placed {
+		return
+	}
+	stored := slices.Clone(j.order)
+	slices.SortStableFunc(stored, func(a, b int) int { return cmp.Compare(j.storedAxis(a), j.storedAxis(b)) })
+	long := func(i int) bool { return j.shape[i] > 1 }
+	last := slices.DeleteFunc(slices.Clone(j.order), func(i int) bool { return j.reduced[i] || !long(i) })
+	inner := slices.DeleteFunc(slices.Clone(stored), func(i int) bool { return !long(i) })
+	if n := len(inner) - 1; n >= 0 && (j.reduced[inner[n]] || inner[n] == last[len(last)-1]) {
+		j.order = stored
+	}
+}
+
+// storedAxis returns the axis of the array along which an axis of r runs. An axis inside items is the last one.
+func (j *reduction) storedAxis(i int) int {
+	x := &j.h.m.Axes[i]
+	if x.Bytes != 0 {
+		return grid.MaxDims
+	}
+	return int(x.Axis)
+}
+
+// strides sets stride to the distances of the items of a box in memory.
+func (j *reduction) strides(stride, count *grid.Dims) {
+	n := int64(1)
+	for _, i := range slices.Backward(j.order) {
+		stride[i] = n
+		n *= count[i]
+	}
+}
+
+// loops appends the fewest loops over the items of a box to out, which is empty, the innermost first.
 func (j *reduction) loops(out []loop, b Box, placed bool) []loop {
+	var cellAt grid.Dims
 	cell := int64(1)
-	for i := len(b.Shape) - 1; i >= 0; i-- {
-		x := loop{n: b.Shape[i], reduced: j.reduced[i]}
+	for i, n := range slices.Backward(b.Shape) {
+		if !j.reduced[i] {
+			cellAt[i] = cell
+			cell *= n
+		}
+	}
+	for _, i := range slices.Backward(j.order) {
+		x := loop{n: b.Shape[i], reduced: j.reduced[i], cell: cellAt[i]}
 		if x.reduced {
 			x.at = j.itemAt[i]
-		} else {
-			x.cell = cell
-			cell *= x.n
 		}
-		if k := len(out) - 1; k >= 0 && out[k].reduced == x.reduced && (!x.reduced || !placed || x.at == out[k].at*out[k].n) {
-			out[k].n *= x.n
+		if x.n == 1 && !(x.reduced && placed) {
 			continue
+		}
+		if k := len(out) - 1; k >= 0 && out[k].reduced == x.reduced {
+			if y := &out[k]; x.reduced && (!placed || x.at == y.at*y.n) || !x.reduced && x.cell == y.cell*y.n {
+				y.n *= x.n
+				continue
+			}
 		}
 		out = append(out, x)
 	}
-	if len(out) == 0 {
-		out = append(out, loop{n: 1, reduced: true, at: 1})
+	if len(out) == 0 || !out[0].reduced && out[0].cell != 1 { // Lane needs adjacent cells
+		out = slices.Insert(out, 0, loop{n: 1, reduced: true, at: 1})
 	}
 	return out
 }
@@ -327,7 +379,7 @@ func reduceBox[S, T scalar, A any](j *reduction, s *portion[S, T, A], k *reduce.
 // them with Lane, and whether the result is the same.
 func (j *reduction) short(loops []loop, serial bool, short int64) bool {
 	const most = 4
-	if len(loops) < 2 || loops[0].n > most || loops[1].n < loops[0].n || !loops[0].reduced || loops[1].reduced {
+	if len(loops) < 2 || loops[0].n > most || loops[1].n < loops[0].n || !loops[0].reduced || loops[1].reduced || loops[1].cell != 1 {
 		return false
 	}
 	if !serial && loops[0].n <= short {

@@ -111,15 +111,10 @@ func (h *snapshot) release() { h.v.Release() }
 
 // read reads a box into dst, in C order: count[i] items along each axis i, starting at start[i].
 func (h *snapshot) read(ctx context.Context, dst []byte, start, count *grid.Dims) error {
-	_, err := h.readSpecial(ctx, dst, start, count)
-	return err
-}
-
-// readSpecial is read and reports whether the whole box lies in one special chunk.
-func (h *snapshot) readSpecial(ctx context.Context, dst []byte, start, count *grid.Dims) (special bool, err error) {
 	var stride grid.Dims
 	h.strides(&stride, count)
-	return h.readStrided(ctx, dst, start, count, &stride)
+	_, err := h.readStrided(ctx, dst, start, count, &stride)
+	return err
 }
 
 // strides sets stride to the distances of neighbors in a box in C order.
@@ -131,7 +126,8 @@ func (h *snapshot) strides(stride, count *grid.Dims) {
 	}
 }
 
-// readStrided is readSpecial with the distances of neighbors along each axis in dst, in items.
+// readStrided is read with the distances of neighbors along each axis in dst, in items. It reports whether the whole
+// box lies in one special chunk.
 func (h *snapshot) readStrided(ctx context.Context, dst []byte, start, count, stride *grid.Dims) (special bool, err error) {
 	for i := range h.m.Ndim {
 		if count[i] == 0 {
