@@ -338,6 +338,54 @@ func streams(b []byte) (out [][]byte) {
 	return out
 }
 
+// TestLZ4LastToken changes the match length in the last token of an LZ4 stream. No match follows, so both libraries
+// must ignore it.
+func TestLZ4LastToken(t *testing.T) {
+	src := content(rand.New(rand.NewPCG(*seed, 1)), "text", 2000, 1)
+	p := chunk.Params{TypeSize: 1, Codec: codec.LZ4, Filters: []chunk.Filter{chunk.NoFilter}, Split: chunk.SplitNever}
+	z, err := new(chunk.Coder).Encode(nil, src, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := streams(z)
+	if len(all) != 1 || z[2]&2 != 0 {
+		t.Fatalf("%d streams, want 1 that is compressed", len(all))
+	}
+	s := all[0][4:]
+	last := lastToken(s)
+	if s[last]&15 != 0 {
+		t.Fatalf("last token %#x, want no match length", s[last])
+	}
+	for low := range byte(16) {
+		s[last] = s[last]&0xf0 | low
+		if err := readByBoth(rand.New(rand.NewPCG(*seed, 2)), z, src, p.Filters); err != nil {
+			t.Errorf("match length %d: %v", low, err)
+		}
+	}
+}
+
+// lastToken returns the position of the last token of an LZ4 stream.
+func lastToken(s []byte) int {
+	at := 0
+	length := func(n int) int {
+		for more := n == 15; more; at++ {
+			n += int(s[at])
+			more = s[at] == 255
+		}
+		return n
+	}
+	for {
+		token := at
+		at++
+		n := length(int(s[token] >> 4))
+		if at += n; at == len(s) {
+			return token
+		}
+		at += 2
+		length(int(s[token] & 15))
+	}
+}
+
 // hasTinyStream reports whether a stream has less than 8 bytes.
 func hasTinyStream(b []byte) bool {
 	return slices.ContainsFunc(streams(b), func(s []byte) bool { return len(s) > 4 && len(s) < 12 })

@@ -45,7 +45,8 @@ func decodeEach(dst, src [][]byte, dict []byte) bool {
 	return true
 }
 
-// sequence decodes one sequence and reports whether it is valid. The last one has no match.
+// sequence decodes one sequence and reports whether it is valid. The last one has no match. A match length in its token
+// is ignored, as in liblz4.
 func (d *decoder) sequence(dict []byte) bool {
 	src, dst, in, out := d.src, d.dst, d.in, d.out
 	token := int(src[in])
@@ -63,7 +64,7 @@ func (d *decoder) sequence(dict []byte) bool {
 	in += n
 	if in == len(src) {
 		d.in, d.out = in, out
-		return token&15 == 0
+		return true
 	}
 	if len(src)-in < 2 {
 		return false

@@ -63,6 +63,8 @@ func (f *sequences) Write(r *rand.Rand, seqs []mutant.Sequence, content []byte, 
 		token := min(len(s.Literals), 15) << 4
 		if i < len(seqs)-1 {
 			token |= min(s.Length-4, 15)
+		} else if r.Intn(4) == 0 {
+			token |= r.Intn(16) // ignored
 		}
 		f.b = append(f.b, byte(token))
 		f.length(len(s.Literals))
