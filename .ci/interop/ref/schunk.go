@@ -203,6 +203,13 @@ func (s *SChunk) Dump() ([]byte, error) {
 	return all, nil
 }
 
+// GetSlice returns the items from first up to stop.
+func (s *SChunk) GetSlice(first, stop int64) ([]byte, error) {
+	out := make([]byte, int(stop-first)*int(s.c.typesize))
+	rc := C.blosc2_schunk_get_slice_buffer(s.c, C.int64_t(first), C.int64_t(stop), data(out))
+	return out, check("get slice", rc)
+}
+
 // SetMeta replaces the content of a fixed metalayer by one of the same length.
 func (s *SChunk) SetMeta(name string, content []byte) error {
 	c := C.CString(name)

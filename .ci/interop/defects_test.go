@@ -1,0 +1,98 @@
+package interop
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/ci/interop/ref"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/ndarray"
+)
+
+// The tests of this file check defects of the reference that docs/INTEROP.md lists. If one of them fails because the
+// reference is correct now, correct that page.
+
+// counting returns n bytes of different items of four bytes.
+func counting(n int) []byte {
+	b := make([]byte, n)
+	items(b, 4, func(i int) uint64 { return uint64(i) * 1000 })
+	return b
+}
+
+// newFrame creates a frame file with chunks of at most size bytes.
+func newFrame(t *testing.T, size int, p chunk.Params, chunks ...[]byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "frame.b2frame")
+	f, err := frame.CreateFunc(ctx, path, func(b *frame.Batch) error {
+		for _, c := range chunks {
+			if err := b.Append(ctx, c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &frame.CreateOptions{Params: p, ChunkSize: size, NoSync: true})
+	if err == nil {
+		err = f.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// refOpen opens a frame file with the reference.
+func refOpen(t *testing.T, path string) *ref.SChunk {
+	t.Helper()
+	s, err := ref.OpenSChunk(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// TestSlicesOfBlockSize reads slices across a border of blocks with the reference. If the length is the size of the
+// last of these blocks, it returns that block instead, except for arrays.
+func TestSlicesOfBlockSize(t *testing.T) {
+	const size, block, last = 4, 128, 16 // in bytes; 400 bytes have three blocks and a short one
+	src := counting(400)
+	p := chunk.Params{TypeSize: size, BlockSize: block}
+	s := refOpen(t, newFrame(t, 0, p, src))
+	z, err := s.Chunk(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := ndarray.CreateBytes(ctx, "", []int64{100}, "<i4", src, &ndarray.CreateOptions{Chunks: []int64{100}, Blocks: []int64{block / size}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	array, err := open(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer array.Close()
+	for _, c := range []struct {
+		first, n int
+		wrong    int // start of the block that the reference returns; 0 if it is correct
+	}{
+		{5, 31, 0}, {5, 32, block}, {5, 33, 0}, {32, 32, 0}, {40, 32, 2 * block},
+		{94, 3, 0}, {94, last / size, 3 * block}, {94, 5, 0},
+	} {
+		want := src[c.first*size:][:c.n*size]
+		if got, err := array.Slice([]int64{int64(c.first)}, []int64{int64(c.first + c.n)}); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%d items from %d of an array: %v", c.n, c.first, cmpErr(err, got, want))
+		}
+		if c.wrong > 0 {
+			want = src[c.wrong:][:c.n*size]
+		}
+		if got, err := ref.Items(z, c.first, c.n); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("getitem of %d items from %d: %v", c.n, c.first, cmpErr(err, got, want))
+		}
+		if got, err := s.GetSlice(int64(c.first), int64(c.first+c.n)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("slice of %d items from %d: %v", c.n, c.first, cmpErr(err, got, want))
+		}
+	}
+}
