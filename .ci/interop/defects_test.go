@@ -2,11 +2,13 @@ package interop
 
 import (
 	"bytes"
+	"fmt"
 	"path/filepath"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/ci/interop/ref"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -93,6 +95,51 @@ func TestSlicesOfBlockSize(t *testing.T) {
 		}
 		if got, err := s.GetSlice(int64(c.first), int64(c.first+c.n)); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("slice of %d items from %d: %v", c.n, c.first, cmpErr(err, got, want))
+		}
+	}
+}
+
+// TestRaggedTail encodes chunks that end inside a word with Delta, TruncPrec and IntTrunc. The reference does not write
+// the bytes after the last whole word. It reads the chunks of this library correctly.
+func TestRaggedTail(t *testing.T) {
+	for _, c := range []struct {
+		filter     chunk.Filter
+		size, word int
+	}{
+		{chunk.Delta, 2, 2}, {chunk.Delta, 4, 4}, {chunk.Delta, 8, 8}, {chunk.Delta, 16, 8},
+		{chunk.TruncPrec.With(-1), 4, 4}, {chunk.TruncPrec.With(-1), 8, 8},
+		{chunk.IntTrunc.With(-1), 2, 2}, {chunk.IntTrunc.With(-1), 4, 4}, {chunk.IntTrunc.With(-1), 8, 8},
+	} {
+		for tail := range c.word {
+			src := make([]byte, 4000+tail)
+			for i := range src {
+				src[i] = byte(2 + i/50*2%250) // even, so that clearing the lowest bit does not change it
+			}
+			p := chunk.Params{TypeSize: c.size, Codec: codec.LZ4, Level: 5, Filters: []chunk.Filter{c.filter}}
+			what := fmt.Sprintf("%v, items of %d bytes, %d bytes at the end", c.filter, c.size, tail)
+			ours, err := chunk.Encode(nil, src, p)
+			if err != nil {
+				t.Fatal(what, err)
+			}
+			if got, err := ref.Decompress(ours, 1); err != nil || !bytes.Equal(got, src) || ours[2]&stored != 0 {
+				t.Errorf("%s: the reference reads a chunk of this library: %v", what, cmpErr(err, got, src))
+			}
+			refs := refParams(p)
+			theirs, err := ref.Compress(src, &refs)
+			if err != nil || theirs[2]&stored != 0 {
+				t.Fatal(what, "not compressed", err)
+			}
+			got, err := ref.Decompress(theirs, 1)
+			if err != nil || !bytes.Equal(got[:4000], src[:4000]) {
+				t.Fatalf("%s: the reference reads its chunk: %v", what, cmpErr(err, got, src))
+			}
+			if tail > 0 && bytes.Equal(got, src) {
+				t.Errorf("%s: the reference keeps them", what)
+			}
+			mine, err := chunk.Decode(nil, theirs)
+			if err != nil || !bytes.Equal(mine, got) {
+				t.Errorf("%s: this library reads a chunk of the reference: %v", what, cmpErr(err, mine, got))
+			}
 		}
 	}
 }
