@@ -3,6 +3,7 @@ package interop
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -140,6 +141,47 @@ func TestRaggedTail(t *testing.T) {
 			if err != nil || !bytes.Equal(mine, got) {
 				t.Errorf("%s: this library reads a chunk of the reference: %v", what, cmpErr(err, mine, got))
 			}
+		}
+	}
+}
+
+// TestAppendAfterShort appends to frames with fewer bytes than their chunk size. The reference appends no chunks that
+// are shorter than that size.
+func TestAppendAfterShort(t *testing.T) {
+	src, p := counting(500), chunk.Params{TypeSize: 4}
+	created := func(t *testing.T) string { return newFrame(t, 400, p, src[:100]) }
+	deleted := func(t *testing.T) string {
+		path := newFrame(t, 0, p, src[:400], src[:100])
+		f, err := frame.Edit(ctx, path, &frame.OpenOptions{NoSync: true})
+		if err == nil {
+			err = inBatch(f, func(b *frame.Batch) error { return b.Delete(0) })
+			f.Close()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for i, create := range []func(t *testing.T) string{created, deleted} {
+		for _, n := range []int{40, 396, 400, 500} {
+			path := create(t)
+			before, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			err = refOpen(t, path).Append(src[:n])
+			after, _ := os.ReadFile(path)
+			if (err == nil) != (n >= 400) || err != nil && !bytes.Equal(after, before) {
+				t.Errorf("way %d, %d bytes: %v, changed: %v", i, n, err, !bytes.Equal(after, before))
+			}
+			f, err := frame.Edit(ctx, path, &frame.OpenOptions{NoSync: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := inBatch(f, func(b *frame.Batch) error { return b.Append(ctx, src[:n]) }); err != nil {
+				t.Errorf("way %d, %d bytes, this library: %v", i, n, err)
+			}
+			f.Close()
 		}
 	}
 }
