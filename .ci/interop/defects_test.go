@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -182,6 +183,47 @@ func TestAppendAfterShort(t *testing.T) {
 				t.Errorf("way %d, %d bytes, this library: %v", i, n, err)
 			}
 			f.Close()
+		}
+	}
+}
+
+// readFrame returns the content of all chunks of a frame file.
+func readFrame(path string) (all []byte, err error) {
+	f, err := frame.Open(ctx, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	for i := range f.NumChunks() {
+		if all, err = f.ReadChunk(ctx, all, i); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// TestSetSlice sets a slice that ends inside a full chunk, where the last chunk ends, too. The reference shortens the
+// full chunk if the slice covers its beginning.
+func TestSetSlice(t *testing.T) {
+	src, p := counting(1000), chunk.Params{TypeSize: 4}
+	for _, c := range []struct {
+		first, stop int64 // items; chunks have 100, the last one 50
+		short       int   // number of the shortened chunk; -1: none
+	}{
+		{2, 149, -1}, {2, 150, 1}, {2, 151, -1}, {0, 50, 0}, {1, 50, -1}, {100, 150, 1}, {120, 150, -1}, {200, 250, -1},
+	} {
+		path := newFrame(t, 400, p, src[:400], src[400:800], src[800:])
+		s := refOpen(t, path)
+		items := bytes.Repeat([]byte{9}, int(c.stop-c.first)*4)
+		if err := s.SetSlice(c.first, c.stop, items); err != nil {
+			t.Fatal(c, err)
+		}
+		want := slices.Concat(src[:4*c.first], items, src[4*c.stop:])
+		if c.short >= 0 {
+			want = slices.Delete(want, 400*c.short+200, 400*c.short+400)
+		}
+		if got, err := readFrame(path); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%+v: %v", c, cmpErr(err, got, want))
 		}
 	}
 }

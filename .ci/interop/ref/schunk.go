@@ -210,6 +210,15 @@ func (s *SChunk) GetSlice(first, stop int64) ([]byte, error) {
 	return out, check("get slice", rc)
 }
 
+// SetSlice replaces the items from first up to stop.
+func (s *SChunk) SetSlice(first, stop int64, items []byte) error {
+	if len(items) != int(stop-first)*int(s.c.typesize) {
+		return fmt.Errorf("ref: set slice: %d bytes for %d items", len(items), stop-first)
+	}
+	items = append([]byte(nil), items...)
+	return check("set slice", C.blosc2_schunk_set_slice_buffer(s.c, C.int64_t(first), C.int64_t(stop), data(items)))
+}
+
 // SetMeta replaces the content of a fixed metalayer by one of the same length.
 func (s *SChunk) SetMeta(name string, content []byte) error {
 	c := C.CString(name)
