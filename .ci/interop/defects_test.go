@@ -2,6 +2,8 @@ package interop
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,8 +17,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// The tests of this file check defects of the reference that docs/INTEROP.md lists. If one of them fails because the
-// reference is correct now, correct that page.
+// The tests of this file check defects of the reference and differences that docs/INTEROP.md lists. If one of them
+// fails because the reference has changed, correct that page.
 
 // counting returns n bytes of different items of four bytes.
 func counting(n int) []byte {
@@ -226,4 +228,94 @@ func TestSetSlice(t *testing.T) {
 			t.Errorf("%+v: %v", c, cmpErr(err, got, want))
 		}
 	}
+}
+
+// TestStricter changes bytes of frames that only this library checks.
+func TestStricter(t *testing.T) {
+	be := binary.BigEndian
+	word := func(at int, n int32) func(b []byte) { return func(b []byte) { be.PutUint32(b[at:], uint32(n)) } }
+	long := func(at int, n int64) func(b []byte) { return func(b []byte) { be.PutUint64(b[at:], uint64(n)) } }
+	src := counting(1000)
+	chunks := [][]byte{src[:400], src[400:800], src[800:]}
+	for _, c := range []struct {
+		name   string
+		chunks [][]byte
+		change func(b []byte)
+	}{
+		{"item size", nil, word(48, chunk.MaxBlockSize+1)},
+		{"item size, with chunks", chunks, word(48, chunk.MaxBlockSize+1)},
+		{"nbytes", nil, long(30, -1)},
+		{"cbytes", nil, long(39, -1)},
+		{"chunk size", nil, word(58, -2)},
+		{"large chunk size", nil, word(58, chunk.MaxBytes+1)},
+		{"trailer of 34 bytes", nil, func(b []byte) { be.PutUint32(b[len(b)-22:], 34) }},
+		{"trailer of 25 bytes", nil, func(b []byte) { be.PutUint32(b[len(b)-22:], 25) }},
+		{"chunk version 0", chunks, func(b []byte) { b[be.Uint32(b[11:])] = 0 }},
+		{"version 0 of the index", chunks, func(b []byte) { b[indexOf(b)] = 0 }},
+	} {
+		path := mutant(t, c.change, c.chunks...)
+		if s, err := ref.OpenSChunk(path); err != nil {
+			t.Errorf("%s: the reference: %v", c.name, err)
+		} else {
+			if got, err := s.Dump(); err != nil || !bytes.Equal(got, slices.Concat(c.chunks...)) {
+				t.Errorf("%s: the reference reads: %v", c.name, cmpErr(err, got, src))
+			}
+			s.Close()
+		}
+		if _, err := readFrame(path); !errors.Is(err, chunk.ErrCorrupt) {
+			t.Errorf("%s: this library: %v, want ErrCorrupt", c.name, err)
+		}
+	}
+}
+
+// TestMoreTolerant changes bytes of frames that only the reference checks or needs.
+func TestMoreTolerant(t *testing.T) {
+	src := counting(1000)
+	for at := 71; at <= 76; at++ {
+		for _, filter := range []byte{5, 31, 37, 159} {
+			path := mutant(t, func(b []byte) { b[at] = filter }, src)
+			if s, err := ref.OpenSChunk(path); err == nil {
+				t.Errorf("filter %d at byte %d: the reference opens it", filter, at)
+				s.Close()
+			}
+			if got, err := readFrame(path); err != nil || !bytes.Equal(got, src) {
+				t.Errorf("filter %d at byte %d: this library: %v", filter, at, cmpErr(err, got, src))
+			}
+		}
+	}
+	for size := range byte(17) {
+		if size == 0 || size == 8 {
+			continue
+		}
+		path := mutant(t, func(b []byte) { b[indexOf(b)+3] = size }, src[:200], src[200:400], src[400:600], src[600:800], src[800:])
+		if s, err := ref.OpenSChunk(path); err == nil {
+			if got, err := s.Dump(); err == nil && bytes.Equal(got, src) {
+				t.Errorf("index with items of %d bytes: the reference reads it", size)
+			}
+			s.Close()
+		}
+		if got, err := readFrame(path); err != nil || !bytes.Equal(got, src) {
+			t.Errorf("index with items of %d bytes: this library: %v", size, cmpErr(err, got, src))
+		}
+	}
+}
+
+// indexOf returns the position of the index in a frame.
+func indexOf(b []byte) int {
+	return int(binary.BigEndian.Uint32(b[11:])) + int(binary.BigEndian.Uint64(b[39:]))
+}
+
+// mutant creates a frame file and changes its bytes.
+func mutant(t *testing.T, change func(b []byte), chunks ...[]byte) string {
+	t.Helper()
+	path := newFrame(t, 0, chunk.Params{TypeSize: 4}, chunks...)
+	b, err := os.ReadFile(path)
+	if err == nil {
+		change(b)
+		err = os.WriteFile(path, b, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
