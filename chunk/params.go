@@ -42,6 +42,9 @@ func (p Params) Normalize() (Params, error) {
 // nbytes, and a multiple of the item size, except for items of more than 255 bytes that are larger than it. It is 1 if
 // nbytes is less than one item. Like Normalize, it does not know user codecs and user filters. The error wraps
 // ErrParam.
+//
+// With SplitAlways, C-Blosc2 may select smaller blocks for large items, because it computes the size in 32 bits. This
+// begins at items of 4096 bytes at level 9, and of 65,536 bytes at levels 1 to 3.
 func (p Params) BlockSizeFor(nbytes int) (int, error) { return coder.Params(p).BlockSizeFor(nbytes) }
 
 // Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.

@@ -319,3 +319,37 @@ func mutant(t *testing.T, change func(b []byte), chunks ...[]byte) string {
 	}
 	return path
 }
+
+// TestSplitOverflow compares block sizes for streams of items that are so large that the reference overflows.
+func TestSplitOverflow(t *testing.T) {
+	for _, c := range []struct{ size, level, theirs int }{
+		{65_535, 1, 655_350}, {65_536, 1, 32_768}, {70_000, 1, 32_768}, {4095, 9, 40_950}, {4096, 9, 32_768},
+	} {
+		src := counting(10 * c.size)
+		p := chunk.Params{TypeSize: c.size, Codec: codec.BloscLZ, Level: c.level, Split: chunk.SplitAlways}
+		ours, err := p.BlockSizeFor(len(src))
+		if err != nil || ours != 10*c.size {
+			t.Errorf("items of %d bytes: blocks of %d bytes, %v", c.size, ours, err)
+		}
+		refs := refParams(p)
+		theirs, err := ref.Compress(src, &refs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, n, err := ref.Sizes(theirs); err != nil || n != c.theirs {
+			t.Errorf("items of %d bytes: the reference has blocks of %d bytes, %v", c.size, n, err)
+		}
+		mine, err := chunk.Encode(nil, src, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, z := range [][]byte{mine, theirs} {
+			if got, err := ref.Decompress(z, 1); err != nil || !bytes.Equal(got, src) {
+				t.Errorf("items of %d bytes: the reference reads: %v", c.size, cmpErr(err, got, src))
+			}
+			if got, err := chunk.Decode(nil, z); err != nil || !bytes.Equal(got, src) {
+				t.Errorf("items of %d bytes: this library reads: %v", c.size, cmpErr(err, got, src))
+			}
+		}
+	}
+}

@@ -52,7 +52,7 @@ func (p *normalParams) autoBlockSize(nbytes int) int {
 	const l1 = 32 << 10
 	if p.Level > 0 && p.splits(p.TypeSize, nbytes) {
 		perByte := [10]int{0, 32 << 10, 32 << 10, 32 << 10, 64 << 10, 64 << 10, 64 << 10, 128 << 10, 256 << 10, 512 << 10}
-		// The product needs 64 bits: item sizes reach 2^29.
+		// The product needs 64 bits: item sizes reach 2^29. In C-Blosc2 it overflows.
 		return int(max(min(int64(perByte[p.Level])*int64(p.TypeSize), 4<<20), l1))
 	}
 	if nbytes < l1 {
