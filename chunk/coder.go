@@ -45,8 +45,9 @@ func (c *Coder) pool() (*coder.Pool, error) {
 }
 
 // Encode appends a chunk with the content src to dst. The bytes do not depend on the number of goroutines. They equal
-// the bytes that C-Blosc2 writes with one thread if the codec writes the same streams. Large items with SplitAlways are
-// an exception: C-Blosc2 may select smaller blocks. See [Params.BlockSizeFor].
+// the bytes that C-Blosc2 writes with one thread if the codec writes the same streams, which LZ4 and LZ4HC do only
+// without a dictionary. Large items with SplitAlways are an exception: C-Blosc2 may select smaller blocks. See
+// [Params.BlockSizeFor].
 //
 // A chunk of zeros is encoded as a special value, unless a user filter turns them into other bytes. The error wraps
 // ErrParam, errors.ErrUnsupported or ErrTooLarge, or is an error of a user codec or user filter.
