@@ -23,6 +23,7 @@ import (
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
 )
 
@@ -634,5 +635,42 @@ func TestSalvageErrors(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSalvageSectors salvages frames of small chunks with a bad sector. Chunks outside of it are intact.
+func TestSalvageSectors(t *testing.T) {
+	const n, size, sector = 40, 800, 512
+	data := noise(n * size)
+	name := filepath.Join(t.TempDir(), "broken")
+	f, err := CreateFunc(t.Context(), name, func(b *Batch) error {
+		for i := range n {
+			must(t, b.Append(t.Context(), data[i*size:][:size]))
+		}
+		return b.SetVLMeta("attribute", []byte("x"))
+	}, &CreateOptions{NoSync: true, ChunkSize: size})
+	must(t, err)
+	defer f.Close()
+	s := f.snap.Load()
+	for from := int64(8 * sector); from+sector <= s.indexPos(); from += sector {
+		sys := &unreadableSystem{System: storage.OS(), from: from, to: from + sector, err: syscall.EIO}
+		damaged, err := Open(t.Context(), name, &OpenOptions{sys: sys})
+		must(t, err)
+		g, _, err := Salvage(t.Context(), "", name, nil, &CreateOptions{NoSync: true, sys: sys})
+		must(t, err)
+		for i, e := range s.index.list {
+			if at := int64(s.headerLen) + int64(e); at < sys.to && at+size+coder.HeaderSize > from {
+				continue
+			}
+			want := data[i*size:][:size]
+			if b, err := g.ReadChunk(t.Context(), nil, i); err != nil || !bytes.Equal(b, want) {
+				t.Errorf("sector at %d, salvaged chunk %d: %v, or other data", from, i, err)
+			}
+			if b, err := damaged.ReadBlock(t.Context(), nil, i, 0); err != nil || !bytes.Equal(b, want) {
+				t.Errorf("sector at %d, block of chunk %d: %v, or other data", from, i, err)
+			}
+		}
+		must(t, g.Close())
+		must(t, damaged.Close())
 	}
 }

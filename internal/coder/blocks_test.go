@@ -464,3 +464,19 @@ func TestReadErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestReadAfterChunk reads small chunks from a source that fails after their end.
+func TestReadAfterChunk(t *testing.T) {
+	src := noise(2000)
+	for _, level := range []int{codec.NoCompression, 5} {
+		b := mustEncode(t, src, Params{BlockSize: 1000, Level: level})
+		n := int64(len(b))
+		b = append(b, make([]byte, 20000)...)
+		for _, fail := range []int64{n, n + 1, n + 2000} {
+			got, f := make([]byte, 1000), &failingReader{bytes.NewReader(b), fail, io.ErrClosedPipe}
+			if _, err := NewPool(nil).DecodeAt(got, f, int64(len(b)), 1000); err != nil || !bytes.Equal(got, src[1000:]) {
+				t.Errorf("level %d, failing %d bytes after the chunk: %v, or other data", level, fail-n, err)
+			}
+		}
+	}
+}

@@ -54,8 +54,8 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 	n = max(0, min(n, size))
 	r.own = slices.Grow(r.own[:0], int(n))[:n]
 	got, err := src.ReadAt(r.own, off)
-	// The source may end before n bytes, because the size of the chunk is not known yet.
-	if got < int(n) && (got < HeaderSize || err != nil && !errors.Is(err, io.EOF)) {
+	// The size of the chunk is not known yet: the source may end, or fail to read, after the chunk.
+	if got < min(int(n), HeaderSize) {
 		return readError(err, 0, got, -1)
 	}
 	r.own = r.own[:got]
