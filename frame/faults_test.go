@@ -25,6 +25,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // programs returns how many random programs a test runs: few, or as many as the environment asks for.
@@ -640,6 +641,12 @@ func TestSalvageErrors(t *testing.T) {
 
 // TestSalvageSectors salvages frames of small chunks with a bad sector. Chunks outside of it are intact.
 func TestSalvageSectors(t *testing.T) {
+	salvageSectors(t, 5)
+	salvageSectors(t, 600) // the header ends in the second sector
+}
+
+// salvageSectors salvages a frame that has a metalayer of layer bytes.
+func salvageSectors(t *testing.T, layer int) {
 	const n, size, sector = 40, 800, 512
 	data := noise(n * size)
 	name := filepath.Join(t.TempDir(), "broken")
@@ -648,29 +655,74 @@ func TestSalvageSectors(t *testing.T) {
 			must(t, b.Append(t.Context(), data[i*size:][:size]))
 		}
 		return b.SetVLMeta("attribute", []byte("x"))
-	}, &CreateOptions{NoSync: true, ChunkSize: size})
+	}, &CreateOptions{
+		NoSync: true, ChunkSize: size, Params: chunk.Params{Level: 3}, Meta: []meta.Layer{{Name: "layer", Content: make([]byte, layer)}},
+	})
 	must(t, err)
 	defer f.Close()
 	s := f.snap.Load()
-	for from := int64(8 * sector); from+sector <= s.indexPos(); from += sector {
+	salvage := func(from int64) (*unreadableSystem, *Frame, Salvaged) {
 		sys := &unreadableSystem{System: storage.OS(), from: from, to: from + sector, err: syscall.EIO}
+		g, found, err := Salvage(t.Context(), "", name, nil, &CreateOptions{NoSync: true, sys: sys})
+		must(t, err)
+		return sys, g, found
+	}
+	for from := int64(0); from+sector <= s.indexPos(); from += sector {
+		sys, g, found := salvage(from)
+		if !found.Index || found.Chunks+found.Lost != n || from > 0 && g.Info().Params.Level != 3 {
+			t.Errorf("metalayer of %d bytes, sector at %d: %+v", layer, from, found)
+		}
 		damaged, err := Open(t.Context(), name, &OpenOptions{sys: sys})
-		must(t, err)
-		g, _, err := Salvage(t.Context(), "", name, nil, &CreateOptions{NoSync: true, sys: sys})
-		must(t, err)
+		if (err == nil) != (from >= int64(s.headerLen)) {
+			t.Fatalf("sector at %d: %v", from, err)
+		}
 		for i, e := range s.index.list {
 			if at := int64(s.headerLen) + int64(e); at < sys.to && at+size+coder.HeaderSize > from {
 				continue
 			}
 			want := data[i*size:][:size]
 			if b, err := g.ReadChunk(t.Context(), nil, i); err != nil || !bytes.Equal(b, want) {
-				t.Errorf("sector at %d, salvaged chunk %d: %v, or other data", from, i, err)
+				t.Errorf("metalayer of %d bytes, sector at %d, salvaged chunk %d: %v, or other data", layer, from, i, err)
+			}
+			if damaged == nil {
+				continue
 			}
 			if b, err := damaged.ReadBlock(t.Context(), nil, i, 0); err != nil || !bytes.Equal(b, want) {
-				t.Errorf("sector at %d, block of chunk %d: %v, or other data", from, i, err)
+				t.Errorf("metalayer of %d bytes, sector at %d, block of chunk %d: %v, or other data", layer, from, i, err)
 			}
 		}
 		must(t, g.Close())
-		must(t, damaged.Close())
+		if damaged != nil {
+			must(t, damaged.Close())
+		}
+	}
+	must(t, one(f).Delete(n-1)) // without the header, other chunks fit the new index, too
+	_, g, found := salvage(0)
+	if b, err := g.ReadChunk(t.Context(), nil, 1); err != nil || !bytes.Equal(b, data[size:2*size]) {
+		t.Errorf("without a header: %+v, chunk 1: %v, or other data", found, err)
+	}
+}
+
+// TestSalvageBeginning salvages a frame that has lost its beginning. The index still orders the chunks.
+func TestSalvageBeginning(t *testing.T) {
+	const n = 6
+	name := filepath.Join(t.TempDir(), "broken")
+	f, err := Create(t.Context(), name, &CreateOptions{NoSync: true})
+	must(t, err)
+	for i := range n {
+		must(t, f.Append(t.Context(), noise(700+i)))
+	}
+	must(t, one(f).Reorder([]int{5, 1, 3, 2, 4, 0}))
+	want := content(t, f)
+	must(t, f.Close())
+	b, err := os.ReadFile(name)
+	must(t, err)
+	for _, lost := range []int{20, 90} {
+		must(t, os.WriteFile(name, b[lost:], 0o666))
+		g, found, err := Salvage(t.Context(), "", name, nil, nil)
+		must(t, err)
+		if found != (Salvaged{Chunks: n, Index: true}) || !bytes.Equal(content(t, g), want) {
+			t.Errorf("%d bytes lost: %+v, or other data", lost, found)
+		}
 	}
 }

@@ -328,8 +328,9 @@ func isFault(err error) bool {
 
 // loadParts is load without a look at the journal.
 func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
-	const first = 4096 // the header with its metalayers, nearly always
-	head, err := storage.ReadAll(src, 0, min(first, size))
+	// Nearly always, the header with its metalayers. Bytes after it may be unreadable.
+	const first = 4096
+	head, err := storage.ReadLeast(src, 0, min(first, size), min(fixedLen, size))
 	if err != nil {
 		return nil, f.wrap("header", 0, err)
 	}

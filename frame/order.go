@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // maxOffset is the entry of a chunk that was not found: a position after the end of every frame.
@@ -144,31 +146,48 @@ func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) []ent
 		return nil
 	}
 	if sv.headed {
-		list, _ := sv.resolve(x, sv.base(), all, most)
-		return list
+		return sv.resolve(x, sv.base(), all, most)
 	}
 	if n, err := headerLen(sv.s.meta); err == nil && sv.layered {
-		list, _ := sv.resolve(x, int64(n), all, most)
-		return list
+		return sv.resolve(x, int64(n), all, most)
 	}
-	// The length of the header is lost. Assume that one of the first candidates is one of the first chunks.
+	for _, least := range []int64{fixedLen, -p.at} { // perhaps the file has lost its beginning
+		if n, fits := sv.guessBase(x, p, all, least); fits > 0 {
+			if fits > 1 {
+				return nil
+			}
+			return sv.resolve(x, n, all, most)
+		}
+	}
+	return nil
+}
+
+// guessBase returns the base of the entries of an index p, at least least, if the header is lost. It assumes that one
+// of the first candidates is one of the first chunks. Chunks are after the base and before the index. guessBase also
+// returns how many bases fit, at most 2: several do if chunks have one size and the first is lost.
+func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate, least int64) (base int64, fits int) {
+	last := p.at - coder.HeaderSize // start of the last chunk
 	var positions []entry
 	for _, e := range x {
-		if e >= 0 && e < maxOffset {
+		if e >= 0 && int64(e) <= last-least { // others are wrong with any base
 			positions = append(positions, e)
 		}
 	}
 	slices.Sort(positions)
-	var best []entry
-	hits := 0
 	for _, e := range positions[:min(len(positions), 4)] {
-		for _, p := range all[:min(len(all), 16)] {
-			if list, n := sv.resolve(x, p.at-int64(e), all, most); n > hits {
-				best, hits = list, n
+		for _, first := range all[:min(len(all), 16)] {
+			from := first.at - int64(e)
+			outside := from < least || from > all[0].at || from+int64(positions[len(positions)-1]) > last
+			if outside || fits > 0 && from == base || sv.resolve(x, from, all, true) == nil {
+				continue
 			}
+			if fits++; fits > 1 {
+				return 0, fits
+			}
+			base = from
 		}
 	}
-	return best
+	return base, fits
 }
 
 // entries returns the entries of a candidate that may be an index, or nil.
@@ -187,15 +206,15 @@ func (sv *salvager) entries(p *candidate) []entry {
 	return x.list
 }
 
-// resolve converts entries that are relative to a position in the file to entries of sv. It also returns the number of
-// entries that reference candidates. The list is nil if not all of them do, or with most if too few do.
-func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate, most bool) ([]entry, int) {
+// resolve converts entries that are relative to a position in the file to entries of sv. It returns nil if not all of
+// them reference candidates, or with most if too few do.
+func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate, most bool) []entry {
 	list := slices.Clone(entries)
 	good, bad := 0, 0
 	referenced := make(map[entry]bool, len(list))
 	for i, e := range list {
 		if sv.budget--; sv.budget < 0 {
-			return nil, 0
+			return nil
 		}
 		ok := e < maxOffset
 		if e < 0 {
@@ -216,16 +235,16 @@ func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate,
 			continue
 		}
 		if bad++; !most {
-			return nil, 0
+			return nil
 		}
 		if list[i] < 0 || list[i] > maxOffset {
 			list[i] = maxOffset
 		}
 	}
 	if good <= bad {
-		return nil, 0
+		return nil
 	}
-	return list, good
+	return list
 }
 
 // orderByChecksums returns entries in the order of the checksums, with zeros for chunks that are not found. It returns

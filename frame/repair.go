@@ -113,12 +113,23 @@ func (sv *salvager) openFile(ctx context.Context, name string) error {
 // readHead reads the header and the metalayers, if they are intact.
 func (sv *salvager) readHead() {
 	const first = 1 << 20 // more metalayers than frames have
-	head, err := storage.ReadAll(sv.src, 0, min(first, sv.size))
+	n := min(first, sv.size)
+	head, err := storage.ReadAll(sv.src, 0, n)
+	for storage.IsBadSector(err) && n > fixedLen { // read what is before the sector
+		n = max(n/2, fixedLen)
+		head, err = storage.ReadAll(sv.src, 0, n)
+	}
 	if err == nil {
 		sv.s.header, err = parseHeader(head, 1<<62) // the end of the file may be lost
 	}
 	if err == nil && sv.s.headerLen > len(head) {
-		head, err = sv.f.readStored(sv.src, 0, min(int64(sv.s.headerLen), sv.size))
+		var all []byte
+		all, err = sv.f.readStored(sv.src, 0, min(int64(sv.s.headerLen), sv.size))
+		if err == nil {
+			head = all
+		} else if storage.IsBadSector(err) {
+			err = nil // only metalayers are lost
+		}
 	}
 	if sv.headed = err == nil; sv.headed {
 		head = head[:min(sv.s.headerLen, len(head))]
@@ -393,7 +404,7 @@ func (sv *salvager) openDir(ctx context.Context, dir string) error {
 		return err
 	}
 	sv.begin()
-	if sv.order, _ = sv.resolve(order, 0, candidates, true); sv.order != nil {
+	if sv.order = sv.resolve(order, 0, candidates, true); sv.order != nil {
 		sv.fill(sv.order, candidates)
 		sv.orderChecksums = sv.checksumsOf(sum, sv.order, candidates)
 	}

@@ -128,14 +128,17 @@ func CreateNew(r Root, name string, old fs.FileInfo) (File, error) {
 }
 
 // ReadAll reads n bytes at off. n was checked against the size of the storage.
-func ReadAll(src io.ReaderAt, off, n int64) ([]byte, error) {
+func ReadAll(src io.ReaderAt, off, n int64) ([]byte, error) { return ReadLeast(src, off, n, n) }
+
+// ReadLeast is ReadAll, but returns fewer bytes, at least least, if an error ends the read.
+func ReadLeast(src io.ReaderAt, off, n, least int64) ([]byte, error) {
 	if n > int64(^uint(0)>>1) {
 		return nil, fmt.Errorf("%d bytes: %w", n, errs.ErrTooLarge)
 	}
 	b := make([]byte, n)
 	got, err := src.ReadAt(b, off)
-	if got == len(b) {
-		return b, nil
+	if int64(got) >= least && got <= len(b) {
+		return b[:got], nil
 	}
 	if err == nil || errors.Is(err, io.EOF) {
 		return nil, corrupt("the file ends at byte %d", off+int64(got))
