@@ -661,14 +661,14 @@ func salvageSectors(t *testing.T, layer int) {
 	must(t, err)
 	defer f.Close()
 	s := f.snap.Load()
-	salvage := func(from int64) (*unreadableSystem, *Frame, Salvaged) {
-		sys := &unreadableSystem{System: storage.OS(), from: from, to: from + sector, err: syscall.EIO}
+	salvage := func(from, to int64) (*unreadableSystem, *Frame, Salvaged) {
+		sys := &unreadableSystem{System: storage.OS(), from: from, to: to, err: syscall.EIO}
 		g, found, err := Salvage(t.Context(), "", name, nil, &CreateOptions{NoSync: true, sys: sys})
 		must(t, err)
 		return sys, g, found
 	}
 	for from := int64(0); from+sector <= s.indexPos(); from += sector {
-		sys, g, found := salvage(from)
+		sys, g, found := salvage(from, from+sector)
 		if !found.Index || found.Chunks+found.Lost != n || from > 0 && g.Info().Params.Level != 3 {
 			t.Errorf("metalayer of %d bytes, sector at %d: %+v", layer, from, found)
 		}
@@ -696,8 +696,12 @@ func salvageSectors(t *testing.T, layer int) {
 			must(t, damaged.Close())
 		}
 	}
+	_, g, _ := salvage(s.indexPos(), s.indexPos()+1)
+	if _, err := g.VLMeta("attribute"); err != nil || len(g.Meta()) == 0 || g.NumChunks() != n {
+		t.Errorf("a bad sector in the index: %v, %d metalayers, %d chunks", err, len(g.Meta()), g.NumChunks())
+	}
 	must(t, one(f).Delete(n-1)) // without the header, other chunks fit the new index, too
-	_, g, found := salvage(0)
+	_, g, found := salvage(0, sector)
 	if b, err := g.ReadChunk(t.Context(), nil, 1); err != nil || !bytes.Equal(b, data[size:2*size]) {
 		t.Errorf("without a header: %+v, chunk 1: %v, or other data", found, err)
 	}

@@ -243,15 +243,24 @@ func headerLen(layers []meta.Layer) (int, error) {
 
 // findTrailer returns the trailer at the end of b.
 func findTrailer(b []byte) ([]byte, error) {
+	n, err := storedTrailerLen(b, int64(len(b)))
+	if err != nil {
+		return nil, err
+	}
+	return b[int64(len(b))-n:], nil
+}
+
+// storedTrailerLen returns the length, at most most, of the trailer that ends with b.
+func storedTrailerLen(b []byte, most int64) (int64, error) {
 	const fromEnd = 23 // of the marker of the length
 	if len(b) < minTrailerLen || b[len(b)-fromEnd] != 0xce {
-		return nil, corrupt("no trailer length")
+		return 0, corrupt("no trailer length")
 	}
-	n := int64(b[len(b)-22])<<24 | int64(b[len(b)-21])<<16 | int64(b[len(b)-20])<<8 | int64(b[len(b)-19])
-	if n < minTrailerLen || n > int64(len(b)) {
-		return nil, corrupt("trailer of %d bytes, at most %d", n, len(b))
+	n := int64(binary.BigEndian.Uint32(b[len(b)-fromEnd+1:]))
+	if n < minTrailerLen || n > most {
+		return 0, corrupt("trailer of %d bytes, at most %d", n, most)
 	}
-	return b[len(b)-int(n):], nil
+	return n, nil
 }
 
 // trailerLen returns the length of a trailer with these metalayers.

@@ -152,10 +152,13 @@ func (sv *salvager) readTrailer() {
 			continue
 		}
 		const most = 64 << 20
-		b, err := storage.ReadAll(sv.src, end-min(end, most), min(end, most))
-		var trailer []byte
+		last := min(end, minTrailerLen)
+		trailer, err := storage.ReadAll(sv.src, end-last, last)
 		if err == nil {
-			trailer, err = findTrailer(b)
+			last, err = storedTrailerLen(trailer, min(end, most))
+		}
+		if err == nil { // no more than the trailer, as other bytes may be unreadable
+			trailer, err = storage.ReadAll(sv.src, end-last, last)
 		}
 		if err == nil {
 			if sv.s.vlmeta, err = meta.ParseTrailer(trailer); err == nil {
