@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -440,4 +442,60 @@ func (e *editedRace) reader(t *testing.T, f *Frame, o *OpenOptions) (*Frame, err
 		err = nil
 	}
 	return f, err
+}
+
+// unreadableSystem is a system in which some bytes cannot be read, or some files cannot be opened.
+type unreadableSystem struct {
+	storage.System
+	from, to int64  // bytes of the file, for ReadAt
+	name     string // of a file in a directory, for Open
+	err      error
+}
+
+func (s *unreadableSystem) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	f, err := s.System.Open(name, flag, mode)
+	if err != nil || filepath.Base(name) != "broken" {
+		return f, err
+	}
+	return unreadableFile{f, s}, nil
+}
+
+func (s *unreadableSystem) Lstat(name string) (fs.FileInfo, error) {
+	if filepath.Base(name) == s.name {
+		return nil, &fs.PathError{Op: "lstat", Path: name, Err: s.err}
+	}
+	return s.System.Lstat(name)
+}
+
+func (s *unreadableSystem) OpenRoot(name string) (storage.Root, error) {
+	r, err := s.System.OpenRoot(name)
+	if err != nil || filepath.Base(name) != "broken" {
+		return r, err
+	}
+	return unreadableRoot{r, s}, nil
+}
+
+type unreadableFile struct {
+	storage.File
+	s *unreadableSystem
+}
+
+func (f unreadableFile) ReadAt(p []byte, off int64) (int, error) {
+	if off >= f.s.to || off+int64(len(p)) <= f.s.from {
+		return f.File.ReadAt(p, off)
+	}
+	n, _ := f.File.ReadAt(p[:max(0, f.s.from-off)], off)
+	return n, &fs.PathError{Op: "read", Path: "broken", Err: f.s.err}
+}
+
+type unreadableRoot struct {
+	storage.Root
+	s *unreadableSystem
+}
+
+func (r unreadableRoot) Open(name string, flag int, mode fs.FileMode) (storage.File, error) {
+	if name == r.s.name {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: r.s.err}
+	}
+	return r.Root.Open(name, flag, mode)
 }

@@ -35,7 +35,11 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 			if err := ctx.Err(); err != nil {
 				return nil, err
 			}
-			b, err := storage.ReadAll(sv.src, at, min(step, sv.size-at))
+			n := step
+			if rest := sector - at%sector; n == sector && rest >= coder.HeaderSize {
+				n = rest // the next sector may be a bad one
+			}
+			b, err := storage.ReadAll(sv.src, at, min(n, sv.size-at))
 			switch {
 			case sv.failed != nil:
 				return nil, sv.failed
@@ -44,7 +48,7 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 				continue
 			case err != nil:
 				sv.report(sv.f.wrap("chunks", at, err))
-				at, buf = at+sector, nil
+				at, buf = at-at%sector+sector, nil
 				continue
 			}
 			buf, start, step = b, at, min(2*step, most)
