@@ -80,11 +80,12 @@ func (f *Frame) prepare(s *snapshot) {
 	}
 }
 
-// arrayRecord returns the metalayer with the shapes of an array, or nil.
+// arrayRecord returns the metalayer with the shapes of an array, or nil. The shapes do not depend on the item size,
+// which may be 0 in a damaged frame.
 func arrayRecord(s *snapshot) *meta.Array {
 	for _, l := range s.meta {
 		if l.Name == "b2nd" || l.Name == "caterva" {
-			if a, err := meta.ParseArray(l.Content, int(s.typeSize)); err == nil {
+			if a, err := meta.ParseArray(l.Content, max(int(s.typeSize), 1)); err == nil {
 				return a
 			}
 		}

@@ -144,6 +144,14 @@ func (h *header) indexPos() int64 {
 	return int64(h.headerLen) + h.cbytes
 }
 
+// chunkTypeSize returns the item size as the headers of chunks have it.
+func (h *header) chunkTypeSize() int {
+	if h.typeSize > coder.MaxTypeSize {
+		return 1
+	}
+	return int(h.typeSize)
+}
+
 // append appends the fixed part to a buffer.
 func (h *header) append(dst []byte) []byte {
 	be := binary.BigEndian

@@ -101,6 +101,7 @@ func (sv *salvager) openFile(ctx context.Context, name string) error {
 	if err == nil && sv.headed && (sv.s.nbytes > 0 || len(candidates) > 0) && !slices.ContainsFunc(candidates, fit) {
 		sv.report(sv.f.wrap("header", 0, corrupt("it fits no chunk")))
 		sv.s.header, sv.headed = header{}, false
+		sv.setPool()
 		candidates, err = sv.scan(ctx)
 	}
 	if err != nil {
@@ -141,6 +142,11 @@ func (sv *salvager) readHead() {
 	if sv.layered = err == nil; !sv.layered {
 		sv.report(sv.f.wrap("metalayers", fixedLen, err))
 	}
+	sv.setPool()
+}
+
+// setPool makes the pool for chunks of the item size in the header, or of the sizes in their own headers.
+func (sv *salvager) setPool() {
 	sv.pool = coder.NewPool(sv.f.chunkOptions(int(sv.s.typeSize), blockShape(sv.s)))
 }
 
@@ -384,7 +390,7 @@ func (sv *salvager) openDir(ctx context.Context, dir string) error {
 	}
 	sv.f.store = &sparse{sys: sv.f.sys, root: r, dir: dir, noSync: true}
 	sv.s = &snapshot{inherited: inherited{f: sv.f, header: header{sparse: true}, root: r}}
-	sv.pool = coder.NewPool(sv.f.chunkOptions(0, nil))
+	sv.setPool()
 	var order []entry
 	var sum uint32
 	if st, err := storage.OpenFile(r, indexFile, false); failsToRead(err) {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -124,11 +125,68 @@ func (f *Frame) repairIndex(ctx context.Context, report func(error), found *Salv
 	if found.Index = true; s.index.n == 0 {
 		hidden, err = sv.hidden(ctx)
 	} else if sv.size, err = f.store.size(s); err == nil {
+		sv.repairItemSize(ctx)
 		err = sv.repair(ctx)
 	}
 	err = sv.result(err)
 	repaired = err == nil && !hidden
 	return hidden, err
+}
+
+// repairItemSize replaces the item size in the header if all chunks have another one, and with it the array has the
+// right size, or chunks can be decoded that cannot be decoded without it.
+func (sv *salvager) repairItemSize(ctx context.Context) {
+	s, had := sv.s, sv.s.typeSize
+	size, ok := sv.commonTypeSize(ctx)
+	if !ok || sv.hasArray() {
+		return
+	}
+	use := func(n int32) {
+		s.typeSize = n
+		sv.f.workers = sync.Pool{} // they decode with the other size
+		sv.f.prepare(s)
+		sv.pool = sv.f.pool
+	}
+	intact := sv.hasIntact(ctx)
+	if use(size); !sv.hasArray() && (intact || !sv.hasIntact(ctx)) {
+		use(had)
+		return
+	}
+	sv.report(sv.f.wrap("header", offTypeSize, corrupt("item size %d, that of the chunks is %d", had, size)))
+}
+
+// commonTypeSize returns the item size that all chunk headers have, unless it is that of the frame.
+func (sv *salvager) commonTypeSize(ctx context.Context) (size int32, ok bool) {
+	for i := range sv.s.index.distinct() {
+		h, err := sv.f.chunkHeader(storage.Bind(ctx, sv.s.src), sv.s, i)
+		if err != nil || h.Special() != chunk.Regular {
+			continue
+		}
+		if h.TypeSize == sv.s.chunkTypeSize() || ok && h.TypeSize != int(size) {
+			return 0, false
+		}
+		size, ok = int32(h.TypeSize), true
+	}
+	return size, ok && ctx.Err() == nil
+}
+
+// hasArray reports whether the frame is an array of the size that its metalayer describes.
+func (sv *salvager) hasArray() bool {
+	return slices.ContainsFunc(sv.s.meta, func(l meta.Layer) bool {
+		return (l.Name == "b2nd" || l.Name == "caterva") && fitsArray(sv.s, l) == nil
+	})
+}
+
+// hasIntact reports whether a chunk can be decoded.
+func (sv *salvager) hasIntact(ctx context.Context) bool {
+	chunks := sv.f.distinctChunks(ctx, sv.s)
+	chunks.left = salvageLimit(sv.size)
+	for i := range sv.s.index.distinct() {
+		if _, last, err := chunks.verify(i); err == nil || last || ctx.Err() != nil {
+			return err == nil
+		}
+	}
+	return false
 }
 
 // rebuild opens a damaged frame with a new index. fault is the error of Open, which was reported, or nil.
@@ -221,13 +279,7 @@ func (f *Frame) fittingLayers(ctx context.Context, s *snapshot, report func(erro
 			continue
 		}
 		if l.Name == "b2nd" || l.Name == "caterva" {
-			a, err := meta.ParseArray(l.Content, int(s.typeSize))
-			if err == nil {
-				err = a.Validate(int(s.typeSize))
-			}
-			if err == nil {
-				err = fitsArray(s, a)
-			}
+			err := fitsArray(s, l)
 			if err == nil {
 				err = f.fitsBlocks(ctx, s)
 			}
@@ -241,8 +293,15 @@ func (f *Frame) fittingLayers(ctx context.Context, s *snapshot, report func(erro
 	return layers
 }
 
-// fitsArray returns an error if the chunks of s cannot be those of an array.
-func fitsArray(s *snapshot, a *meta.Array) error {
+// fitsArray returns an error if the chunks of s cannot be those of the array that a metalayer describes.
+func fitsArray(s *snapshot, l meta.Layer) error {
+	a, err := meta.ParseArray(l.Content, int(s.typeSize))
+	if err == nil {
+		err = a.Validate(int(s.typeSize))
+	}
+	if err != nil {
+		return err
+	}
 	chunks, size := int64(1), int64(s.typeSize)
 	if slices.Contains(a.Shape, 0) {
 		chunks = 0

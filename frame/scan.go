@@ -140,11 +140,7 @@ func (sv *salvager) fits(h *coder.Header) bool {
 	if !sv.headed {
 		return true
 	}
-	size := int(s.typeSize)
-	if size > coder.MaxTypeSize {
-		size = 1
-	}
-	return h.TypeSize == size && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
+	return h.TypeSize == s.chunkTypeSize() && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
 }
 
 // decode decodes a chunk. It returns the cost in bytes, and reports whether the chunk is intact.

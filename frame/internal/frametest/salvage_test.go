@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/manifest"
@@ -201,6 +203,58 @@ func TestSalvageFields(t *testing.T) {
 			must(t, r.err)
 			if !bytes.Equal(r.whole, bytes.Join(chunks, nil)) || len(r.told) == 0 {
 				t.Errorf("%s, index %v: %+v, %d bytes, told %q", c.what, indexed, r.Salvaged, len(r.whole), r.told)
+			}
+		}
+	}
+}
+
+// TestSalvageItemSize damages the item size in the header of an array whose codec depends on it.
+func TestSalvageItemSize(t *testing.T) {
+	const n = 4
+	for _, shape := range [][]int64{{16 * n, 16}, {17 * n, 16}} { // of the second, a chunk is missing
+		rec := meta.Array{Shape: shape, ChunkShape: []int32{16, 16}, BlockShape: []int32{8, 16}, DType: "<f4"}
+		record, err := rec.Append(nil)
+		must(t, err)
+		for _, sparse := range []bool{false, true} {
+			name := filepath.Join(t.TempDir(), "broken")
+			f, err := frame.Create(t.Context(), name, &frame.CreateOptions{
+				NoSync: true, Sparse: sparse, ChunkSize: 1024, Meta: []meta.Layer{{Name: "b2nd", Content: record}},
+				Params: chunk.Params{Codec: codec.ZFPAcc, CodecMeta: 0xfd, TypeSize: 4, BlockSize: 512},
+			})
+			must(t, err)
+			items := make([]byte, 1024)
+			for i := range len(items) / 4 {
+				binary.LittleEndian.PutUint32(items[4*i:], math.Float32bits(float32(i)))
+			}
+			for range n {
+				must(t, f.Append(t.Context(), items))
+			}
+			want := content(t, f)
+			must(t, f.Close())
+			file := name
+			if sparse {
+				file = filepath.Join(name, "chunks.b2frame")
+			}
+			b, err := os.ReadFile(file)
+			must(t, err)
+			for _, size := range []uint32{1, 5, 8, 260} {
+				for _, indexed := range []bool{true, false} {
+					if !indexed && sparse {
+						continue
+					}
+					d := slices.Clone(b)
+					binary.BigEndian.PutUint32(d[offTypeSize:], size)
+					if !indexed {
+						clear(d[indexPos(b):][:32])
+					}
+					must(t, os.WriteFile(file, d, 0o666))
+					r := salvagePath(t, name)
+					must(t, r.err)
+					got, whole := r.f.Info().TypeSize, bytes.Equal(r.whole, want)
+					if r.Chunks != n || r.Lost > 0 || got != 4 || whole != (shape[0] == 16*n) || len(r.told) == 0 {
+						t.Errorf("%v, sparse %v, index %v: item size %d becomes %d: %+v, %v", shape, sparse, indexed, size, got, r.Salvaged, r.told)
+					}
+				}
 			}
 		}
 	}
