@@ -173,11 +173,17 @@ func openFrame(ctx context.Context, f *frame.Frame) (*Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.dtype, err = meta.ParseDType(st.rec.DType)
-	if err != nil || a.dtype.Size != a.itemSize || st.rec.DTypeFormat != 0 {
-		a.dtype = meta.Of('V', a.itemSize) // still readable as raw bytes
-	}
+	a.dtype = dtypeOf(st.rec, a.itemSize)
 	return a, nil
+}
+
+// dtypeOf returns the dtype in the record of an array. If it is not supported, the items are raw bytes.
+func dtypeOf(rec *meta.Array, itemSize int) meta.DType {
+	d, err := meta.ParseDType(rec.DType)
+	if err != nil || d.Size != itemSize || rec.DTypeFormat != 0 {
+		return meta.Of('V', itemSize)
+	}
+	return d
 }
 
 // itemSizeOf returns the item size of an array. If items have more than 255 bytes, C-Blosc2 writes a type size of 1

@@ -279,7 +279,8 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	st := &state{rec: &l.rec, geo: l.geo}
+	rec := l.rec // not the layout, whose options take memory
+	st := &state{rec: &rec, geo: l.geo}
 	f, err := frame.CreateFunc(ctx, name, func(b *frame.Batch) error {
 		if err := fill(b); err != nil {
 			return err

@@ -15,11 +15,9 @@ import (
 
 // readLists reads a selection with index arrays into dst. It decodes each chunk once, whatever the order of the items.
 func (a *Array) readLists(ctx context.Context, v engine.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
-	if mask := selection.OneMask(sel, s.Ndim); mask != nil {
-		p, err := selection.NewMaskPlan(ctx, selection.WholePlan(st.geo, m), mask.Keep)
-		if err != nil {
-			return err
-		}
+	if p, err := selection.NewMaskPlan(ctx, st.geo, m, s, sel); err != nil {
+		return err
+	} else if p != nil {
 		return v.Decode(ctx, &maskReading{plan: p, dst: dst, f: a.f}, min(p.BlockCount(), s.Items), int(st.geo.BlockBytes))
 	}
 	plan, err := a.listPlan(ctx, st, m, s, sel)
@@ -159,11 +157,9 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *se
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if mask := selection.OneMask(sel, s.Ndim); mask != nil {
-		p, err := selection.NewMaskPlan(ctx, selection.WholePlan(st.geo, m), mask.Keep)
-		if err != nil {
-			return err
-		}
+	if p, err := selection.NewMaskPlan(ctx, st.geo, m, s, sel); err != nil {
+		return err
+	} else if p != nil {
 		return a.encode(ctx, b, st, &maskWriting{plan: p, src: w.src, one: w.one}, 0)
 	}
 	if w.plan, err = a.listPlan(ctx, st, m, s, sel); err != nil {
@@ -230,10 +226,7 @@ func (r *maskReading) Next(v *engine.Visit) bool {
 		return false
 	}
 	v.Chunk = int(part.Number)
-	// A very long list of blocks would take too much memory. Without a list, all blocks are decoded.
-	if g := r.plan.Geo; g.Blocks <= 1<<16 {
-		v.Blocks = r.plan.AppendBlocks(v.Blocks, part)
-	}
+	v.Blocks = r.plan.AppendBlocks(v.Blocks, part)
 	return true
 }
 

@@ -331,6 +331,17 @@ func TestCopyOptions(t *testing.T) {
 		}
 		b.Close()
 	}
+
+	// The copy keeps the stored dtype, also of an array that was opened as raw bytes.
+	file, err := saved(a.Frame())
+	must(t, err)
+	raw, err := OpenBytes(file, &OpenOptions{DType: "|V4"})
+	must(t, err)
+	b, err := Copy(ctx, "", raw, nil)
+	must(t, err)
+	if d := b.DType().String(); d != "<f4" {
+		t.Errorf("copy of <f4 that was opened as |V4 has dtype %s", d)
+	}
 }
 
 // TestCopyCodec copies chunks of a codec that is not available. They are not decoded.

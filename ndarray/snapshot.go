@@ -217,6 +217,7 @@ func (h *snapshot) layout(ctx context.Context, name string, shape []int64, o *Cr
 	if d := h.m.Dtype; h.m.Whole(h.a.itemSize) && d.Kind == 'V' && d.Fields == nil && d.Elem == nil {
 		// The stored dtype may be one that this package does not support.
 		l.rec.DType, l.rec.DTypeFormat = h.st.rec.DType, h.st.rec.DTypeFormat
+		l.dtype = dtypeOf(&l.rec, d.Size)
 		err = l.addRecord()
 	}
 	return l, err

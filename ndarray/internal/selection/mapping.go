@@ -187,18 +187,6 @@ func (m *Mapping) Plan(g *grid.Geometry, axes *[grid.MaxDims]AxisSelection, stri
 	return p
 }
 
-// WholePlan returns the plan of all items of the array, or of a view of it if m is not nil.
-func WholePlan(g *grid.Geometry, m *Mapping) Plan {
-	if m == nil {
-		s := WholeAxes(g.Shape[:g.Ndim])
-		return NewPlan(g, &s)
-	}
-	var buf, stride grid.Dims
-	s := WholeAxes(m.Shape(&buf))
-	s.Strides(&stride)
-	return m.Plan(g, &s.Axes, &stride)
-}
-
 // newPlan returns a plan that selects the item at the origin of the view.
 func (m *Mapping) newPlan(g *grid.Geometry) Plan {
 	p := Plan{Geo: g, Items: 1, Chunks: 1, part: itemPart{size: m.Dtype.Size, wide: m.Dtype.Size, offset: m.Offset}}

@@ -7,17 +7,21 @@ import (
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/filters"
 	"github.com/goblosc/blosc2/internal/ndcopy"
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // MaskPlan is the plan of a selection by one mask over all axes. It needs two bits of memory for each boolean, where a
 // ListPlan needs 16 bytes for each selected item.
 //
-// Its Plan selects all items. So the positions on the user side of that are those in the mask, and the position of an
-// item in the result is the number of true values before it.
+// Its Plan selects all items. The positions on the user side of that are those in the mask, and the position of an item
+// in the result is the number of true values before it.
 type MaskPlan struct {
-	Plan             // its user side has items of one "byte"
-	item  itemPart   // as they are
+	Plan  // with items of one byte on the user side
+	ctx   context.Context
+	item  itemPart   // as the items are
 	words []maskWord // the last one is empty
+	box   maskBox    // for Next
 }
 
 // maskWord has 64 booleans of a mask.
@@ -26,25 +30,32 @@ type maskWord struct {
 	before int64 // number of true values in the words before
 }
 
-// OneMask returns the mask of a selection that is a mask over all ndim axes and nothing else, or nil.
-func OneMask(sel []Index, ndim int) *IndexArray {
-	if len(sel) != 1 || ndim == 0 || ndim == ndcopy.MaxDims { // maskBox may need one loop more than axes
-		return nil
+// NewMaskPlan returns the plan of a selection by one mask over all axes of an array, or of a view of it if m is not nil.
+// It returns nil for other selections, and where a ListPlan is better: for masks with few true values, and for arrays
+// with tiny chunks or chunks of very many blocks. It returns the error of ctx if that ends.
+func NewMaskPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection, sel []Index) (*MaskPlan, error) {
+	x, ok := sel[0].(*IndexArray)
+	if !ok || len(sel) != 1 || !x.Mask() || len(x.Shape) != s.Ndim || s.Items <= int64(len(x.Keep)/64) {
+		return nil, nil
 	}
-	if x, ok := sel[0].(*IndexArray); ok && x.Mask() && len(x.Shape) == ndim {
-		return x
+	const most, least = 1 << 16, 64 // blocks of a chunk, which are listed; items of a chunk, which are looked at
+	if g.Blocks > most || g.ChunkBytes < least*g.ItemSize || s.Ndim == ndcopy.MaxDims {
+		return nil, nil // a maskBox may need one loop more than axes
 	}
-	return nil
-}
-
-// NewMaskPlan returns the plan of a mask, if all is the plan of all items. It returns the error of ctx if that ends.
-func NewMaskPlan(ctx context.Context, all Plan, keep []bool) (*MaskPlan, error) {
-	p := &MaskPlan{Plan: all, item: all.part, words: make([]maskWord, len(keep)/64+2)}
+	if m == nil {
+		whole := Identity(g, meta.DType{Size: int(g.ItemSize)})
+		m = &whole
+	}
+	p := &MaskPlan{Plan: m.newPlan(g), ctx: ctx, words: make([]maskWord, len(x.Keep)/64+2)}
+	p.item = p.part
 	p.part.wide = 1
-	for i := range p.part.n {
-		p.part.user[i] /= p.item.wide
+	var buf, stride grid.Dims
+	all := WholeAxes(m.Shape(&buf))
+	all.Strides(&stride)
+	for i := range m.Ndim {
+		m.planAxis(&p.Plan, i, &all.Axes[i], stride[i])
 	}
-	n := int64(0)
+	keep, n := x.Keep, int64(0)
 	for i := range p.words {
 		if err := endedAt(ctx, i); err != nil {
 			return nil, err
@@ -76,8 +87,8 @@ type maskBox struct {
 	x    Box
 }
 
-// box sets b to the items of a block, and reports whether it has any.
-func (p *MaskPlan) box(b *maskBox, c *ChunkPart, block int32) bool {
+// rows sets b to the items of a block, and reports whether it has any.
+func (p *MaskPlan) rows(b *maskBox, c *ChunkPart, block int32) bool {
 	if !p.Box(&b.x, c, block) {
 		return false
 	}
@@ -95,6 +106,13 @@ func (p *MaskPlan) chunkRows(b *maskBox, c *ChunkPart) {
 func (p *MaskPlan) setRows(b *maskBox) {
 	c := &b.copy
 	p.loops(c, &b.x)
+	for i := range c.N {
+		if c.DstStep[i] < 0 { // from the other end
+			c.Dst += (c.Count[i] - 1) * c.DstStep[i]
+			c.Src += (c.Count[i] - 1) * c.SrcStep[i]
+			c.DstStep[i], c.SrcStep[i] = -c.DstStep[i], -c.SrcStep[i]
+		}
+	}
 	c.SimplifyLoops()
 	if c.N == 0 || c.DstStep[c.N-1] != 1 { // every row has one item
 		c.Count[c.N], c.DstStep[c.N], c.SrcStep[c.N] = 1, 1, 0
@@ -104,6 +122,19 @@ func (p *MaskPlan) setRows(b *maskBox) {
 
 // row returns the number of items of a row, and their distance in the source.
 func (b *maskBox) row() (n, step int) { return b.copy.Count[b.copy.N-1], b.copy.SrcStep[b.copy.N-1] }
+
+// any reports whether a box has selected items.
+func (p *MaskPlan) any(b *maskBox) bool {
+	at := b.copy.Start()
+	for n, _ := b.row(); ; {
+		if p.rank(at.Dst+n) > p.rank(at.Dst) {
+			return true
+		}
+		if !b.copy.Next(&at) {
+			return false
+		}
+	}
+}
 
 // count returns the number of selected items of a box.
 func (p *MaskPlan) count(b *maskBox) int64 {
@@ -121,14 +152,8 @@ func (p *MaskPlan) end(b *maskBox) int {
 	end, at := 0, b.copy.Start()
 	n, step := b.row()
 	for {
-		for i := n; i > 0; {
-			from := max(i-64, 0)
-			if w := p.take(at.Dst+from, i-from); w != 0 {
-				last := from + bits.Len64(w) - 1
-				end = max(end, at.Src+last*max(step, 0)+b.copy.Width)
-				break
-			}
-			i = from
+		if i := p.last(at.Dst, n, step < 0); i >= 0 {
+			end = max(end, at.Src+i*step+b.copy.Width)
 		}
 		if !b.copy.Next(&at) {
 			return end
@@ -136,15 +161,33 @@ func (p *MaskPlan) end(b *maskBox) int {
 	}
 }
 
+// last returns the last selected one of n items from a position on, or the first if that is set. It returns -1 if there
+// is none.
+func (p *MaskPlan) last(position, n int, first bool) int {
+	for i := 0; first && i < n; i += 64 {
+		if w := p.take(position+i, min(64, n-i)); w != 0 {
+			return i + bits.TrailingZeros64(w)
+		}
+	}
+	for !first && n > 0 {
+		from := max(n-64, 0)
+		if w := p.take(position+from, n-from); w != 0 {
+			return from + bits.Len64(w) - 1
+		}
+		n = from
+	}
+	return -1
+}
+
 // Next sets c to the first chunk with selected items, of those from chunk number next of the plan on, and next to the
-// number after it. It returns false if there is none.
+// number after it. It returns false if there is none. It also stops at a chunk if the context has ended: whoever reads
+// or writes the chunk then notices that.
 func (p *MaskPlan) Next(c *ChunkPart, next *int64) bool {
-	var b maskBox
-	for *next < p.Chunks {
+	for skipped := 0; *next < p.Chunks; skipped++ {
 		p.Seek(c, *next)
 		*next++
-		p.chunkRows(&b, c)
-		if p.count(&b) > 0 {
+		p.chunkRows(&p.box, c)
+		if p.any(&p.box) || endedAt(p.ctx, skipped) != nil {
 			return true
 		}
 	}
@@ -165,7 +208,7 @@ func (p *MaskPlan) AppendBlocks(dst []int32, c *ChunkPart) []int32 {
 	all := p.Plan.AppendBlocks(dst, c)
 	n := 0
 	for _, block := range all {
-		if p.box(&b, c, block) && p.count(&b) > 0 {
+		if p.rows(&b, c, block) && p.any(&b) {
 			all[n] = block
 			n++
 		}
@@ -189,7 +232,7 @@ type MaskMover struct {
 // Set prepares the move of a block. It returns the offset after the last selected item, or 0 if there is none.
 func (t *MaskMover) Set(p *MaskPlan, c *ChunkPart, block int32, user []byte, toBlock, one bool) (end int) {
 	t.plan, t.user, t.toBlock, t.one = p, user, toBlock, one
-	if p.box(&t.box, c, block) {
+	if p.rows(&t.box, c, block) {
 		end = p.end(&t.box)
 	}
 	t.some = end > 0

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
@@ -48,10 +49,6 @@ func checkMaskPlan(t *testing.T, r *rand.Rand) {
 	total, _ := grid.Product(shape)
 	keep := randomMask(r, total)
 	sel := []Index{Mask(keep, shape)}
-	x := OneMask(sel, len(shape))
-	if (x == nil) != (len(shape) == grid.MaxDims) {
-		t.Fatalf("mask of %v is not found", shape)
-	}
 	s, err := Resolve(shape, sel)
 	if err != nil {
 		t.Fatal(err)
@@ -65,16 +62,21 @@ func checkMaskPlan(t *testing.T, r *rand.Rand) {
 	if s.Items != int64(n) {
 		t.Fatalf("%d selected items, want %d", s.Items, n)
 	}
-	if n == 0 || x == nil {
+	if n == 0 {
 		return
 	}
 	list, err := NewListPlan(ctx, g, m, &s, sel)
 	if err != nil {
 		t.Fatal(err)
 	}
-	mask, err := NewMaskPlan(ctx, WholePlan(g, m), keep)
+	mask, err := NewMaskPlan(ctx, g, m, &s, sel)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if want := len(shape) < grid.MaxDims && n > len(keep)/64 && g.ChunkBytes >= 64*g.ItemSize; want != (mask != nil) {
+		t.Fatalf("mask of %v with %d true values: plan of the mask: %v, want %v", shape, n, mask != nil, want)
+	} else if !want {
+		return
 	}
 
 	size := int(g.ItemSize)
@@ -159,4 +161,92 @@ func TestMaskPlanAgainstLists(t *testing.T) {
 func FuzzMaskPlan(f *testing.F) {
 	f.Add(uint64(1))
 	f.Fuzz(func(t *testing.T, seed uint64) { checkMaskPlan(t, rand.New(rand.NewPCG(seed, 4))) })
+}
+
+// TestMaskPlanWide reads an item of a view whose items would have more bytes than a system of 32 bits can address.
+func TestMaskPlanWide(t *testing.T) {
+	ctx := context.Background()
+	const n, size = 4096, 1 << 19
+	g, err := grid.NewGeometry([]int64{n}, []int32{64}, []int32{1}, size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := Identity(g, meta.DType{Size: size})
+	m.Axes[0], m.Axes[1] = ViewAxis{Axis: -1, Step: 1, Count: 2}, m.Axes[0]
+	m.Ndim = 2
+	keep := make([]bool, 2*n)
+	for i := n + 64; i < n+64+130; i++ {
+		keep[i] = true
+	}
+	sel := []Index{Mask(keep, []int64{2, n})}
+	s, err := Resolve([]int64{2, n}, sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := NewMaskPlan(ctx, g, &m, &s, sel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var part ChunkPart
+	var mover MaskMover
+	next := int64(0)
+	for k := range 3 {
+		if !p.Next(&part, &next) || part.Number != int64(k)+1 {
+			t.Fatalf("chunk %d, want %d", part.Number, k+1)
+		}
+	}
+	user, block := make([]byte, 130*size), make([]byte, size)
+	block[0] = 9
+	if end := mover.Set(p, &part, 1, user, false, false); end != size {
+		t.Errorf("block ends at %d", end)
+	}
+	mover.Move(block, false)
+	if at := bytes.IndexByte(user, 9); at != (2*64+1)*size || p.Next(&part, &next) {
+		t.Errorf("item is at byte %d", at)
+	}
+}
+
+// TestMaskPlanLimits checks which masks have a plan of their own, and that looking for the next chunk ends with ctx.
+func TestMaskPlanLimits(t *testing.T) {
+	plan := func(ctx context.Context, chunk, block int32, every int) *MaskPlan {
+		g, err := grid.NewGeometry([]int64{1 << 21}, []int32{chunk}, []int32{block}, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keep := make([]bool, g.Items)
+		for i := 0; i < len(keep); i += every {
+			keep[i] = true
+		}
+		sel := []Index{Mask(keep, g.Shape[:1])}
+		s, err := Resolve(g.Shape[:1], sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := NewMaskPlan(ctx, g, nil, &s, sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	for _, x := range []struct {
+		chunk, block int32
+		every        int
+		want         bool
+	}{{64, 64, 2, true}, {63, 63, 2, false}, {1 << 16, 1, 2, true}, {1<<16 + 1, 1, 2, false}, {64, 64, 63, true}, {64, 64, 64, false}} {
+		if p := plan(ctx, x.chunk, x.block, x.every); (p != nil) != x.want {
+			t.Errorf("chunks of %d, blocks of %d, every %d: plan of the mask: %v", x.chunk, x.block, x.every, p != nil)
+		}
+	}
+	p := plan(ctx, 64, 64, 2)
+	for i := range p.words[:len(p.words)-1] {
+		p.words[i] = maskWord{} // no chunk has selected items
+	}
+	p.words[len(p.words)-1].before = 0
+	var part ChunkPart
+	next := int64(0)
+	cancel()
+	if !p.Next(&part, &next) || next == p.Chunks {
+		t.Errorf("Next goes on after the context has ended, to chunk %d", next)
+	}
 }
