@@ -60,7 +60,8 @@ type ReduceOptions struct {
 // chunks in parallel, except special chunks, such as those of zeros, which need no decoding. It reduces the items of
 // each chunk and merges the results in the order of the chunks, so the result does not depend on the number of
 // goroutines. Sums and products of floats, means, variances and standard deviations are computed as float64 and rounded
-// at the end. They are about as accurate as NumPy's, but may differ from them in the last digits.
+// at the end. They are about as accurate as NumPy's, but may differ from them in the last digits. Products of floats do
+// not overflow or underflow before all items are multiplied: that of 1e200, 1e200 and 0 is 0, where NumPy returns NaN.
 //
 // Reduce uses up to 48 bytes of memory for each item of the result, or 96 if the items are complex, plus 64 MiB, plus a
 // few chunks for each goroutine. The error wraps ErrType, ErrBounds, ErrParam for an option that does not apply, or
@@ -320,7 +321,7 @@ func reduceReal[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back 
 	case j.op == OpVar:
 		return finish(j, widen, reduce.Variance[T](), func(x reduce.Moments) F { return round(x.Var(j.count, j.ddof)) })
 	case j.op == OpProd && d.Kind == 'f':
-		return finish(j, widen, reduce.ProdFloats[T](false), round)
+		return finish(j, widen, reduce.ProdFloats[T](false), func(x reduce.Product) F { return round(x.Float64()) })
 	case j.op == OpProd && d.Kind == 'u':
 		return finish(j, widen, reduce.ProdInts[T](), func(x int64) uint64 { return uint64(x) })
 	case j.op == OpProd:
@@ -352,7 +353,7 @@ func reduceSkip[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back 
 	case OpMean:
 		return finish(j, widen, reduce.SumSkip[T](j.count), func(x reduce.Sum) F { return round(x.Sum / float64(x.N)) })
 	case OpProd:
-		return finish(j, widen, reduce.ProdFloats[T](true), round)
+		return finish(j, widen, reduce.ProdFloats[T](true), func(x reduce.Product) F { return round(x.Float64()) })
 	case OpStd:
 		return finish(j, widen, reduce.VarianceSkip[T](), func(x reduce.Moments) F { return round(math.Sqrt(x.VarOf(j.ddof))) })
 	case OpVar:
@@ -400,7 +401,7 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 	case j.op == OpMean:
 		return finish(j, widen, reduce.SumComplex[T](j.count), func(x complex128) T { return mean(x, float64(j.count)) })
 	case j.op == OpProd:
-		return finish(j, widen, reduce.ProdComplex[T](j.skip), func(x reduce.ComplexProduct) T { return round(x.Product) })
+		return finish(j, widen, reduce.ProdComplex[T](j.skip), func(x reduce.ComplexProduct) T { return round(x.Complex128()) })
 	case j.op == OpStd || j.op == OpVar:
 		k := reduce.VarianceComplex[T]()
 		if j.skip {

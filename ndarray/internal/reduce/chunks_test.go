@@ -156,3 +156,61 @@ func sameFloats(a, b []byte) bool {
 	}
 	return true
 }
+
+// TestProductChunks multiplies numbers whose partial products overflow or underflow, with chunks of all lengths, along
+// rows and lanes.
+func TestProductChunks(t *testing.T) {
+	ctx, inf, nan := t.Context(), math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		items []float64
+		want  float64
+	}{
+		{[]float64{0, 1, 1e200, 1e200}, 0},
+		{[]float64{1e200, 1e200, 0, -1}, math.Copysign(0, -1)},
+		{[]float64{1e200, 1e200, 1e-200, 1e-200}, 1},
+		{[]float64{1e-200, 1e-200, 1e200, 1e200, -3}, -3},
+		{[]float64{1e-200, 1e-120, 1e200, 1e120}, 1}, // a product of 1e-320 has few digits
+		{[]float64{1e200, 1e200, 1e200}, inf},
+		{[]float64{1e-200, -1e-200, 1e-200, 1}, math.Copysign(0, -1)},
+		{[]float64{0x1p-540, 0x1p-500, 0x1p-20}, 0x1p-1060},
+		{[]float64{inf, 1e-200, 1e-200, -1}, -inf},
+		{[]float64{1e-200, 1e-200, inf, 1}, inf},
+		{[]float64{1e200, 1e200, inf, 0}, nan},
+		{[]float64{1e-200, 1e-200, nan, 1}, nan},
+		{[]float64{1e200, 1e200, 1e200, 1e200, 1e-200, 1e-200, 1e-200, 1e-200}, 1}, // special chunks, too
+	} {
+		n := int64(len(c.items))
+		pairs := make([]complex128, n)
+		for i, x := range c.items {
+			pairs[i] = complex(x, 0)
+		}
+		for length := range n {
+			o := &ndarray.CreateOptions{Chunks: []int64{length + 1, 1}}
+			a, err := ndarray.Create(ctx, "", []int64{n, 1}, c.items, o)
+			must(t, err)
+			wide, err := ndarray.BroadcastTo(a, 2, n, 3)
+			must(t, err)
+			all, err := ndarray.ReduceAll[float64](ctx, a, ndarray.OpProd, nil)
+			must(t, err)
+			lanes := make([]float64, 6)
+			must(t, ndarray.ReduceInto(ctx, wide, lanes, ndarray.OpProd, &ndarray.ReduceOptions{Axes: []int{1}}))
+			b, err := ndarray.Create(ctx, "", []int64{n, 1}, pairs, o)
+			must(t, err)
+			pair, err := ndarray.ReduceAll[complex128](ctx, b, ndarray.OpProd, nil)
+			must(t, err)
+			for _, got := range append(lanes, all) {
+				if !near(got, c.want) {
+					t.Errorf("the product of %v by %d: %v, want %v", c.items, length+1, got, c.want)
+				}
+			}
+			if c.want-c.want == 0 && math.Abs(real(pair)-c.want) > 1e-15*math.Abs(c.want) || c.want-c.want != 0 && real(pair)-real(pair) == 0 {
+				t.Errorf("the complex product of %v by %d: %v, want %v", c.items, length+1, pair, c.want)
+			}
+		}
+	}
+}
+
+// near reports whether numbers differ by at most a few units of the last digit. Zeros differ by their sign.
+func near(a, b float64) bool {
+	return a == b && math.Signbit(a) == math.Signbit(b) || a != a && b != b || a*b > 0 && math.Abs(a-b) <= 1e-15*math.Abs(b)
+}

@@ -1,0 +1,76 @@
+package reduce
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// bigComplex is a complex number of 300 bits. Its exponents do not overflow in the tests.
+type bigComplex struct{ re, im *big.Float }
+
+func bigFloat(x float64) *big.Float { return new(big.Float).SetPrec(300).SetFloat64(x) }
+
+func bigOf(x complex128) bigComplex { return bigComplex{bigFloat(real(x)), bigFloat(imag(x))} }
+
+func (a bigComplex) times(b bigComplex) bigComplex {
+	mul := func(x, y *big.Float) *big.Float { return new(big.Float).Mul(x, y) }
+	re := new(big.Float).Sub(mul(a.re, b.re), mul(a.im, b.im))
+	return bigComplex{re, new(big.Float).Add(mul(a.re, b.im), mul(a.im, b.re))}
+}
+
+// distance returns the distance of a product from a, in units of 2^-53 of the larger part of a.
+func (a bigComplex) distance(p ComplexProduct) float64 {
+	x := bigOf(p.frac)
+	re := new(big.Float).Sub(x.re.SetMantExp(x.re, int(p.exp)), a.re)
+	im := new(big.Float).Sub(x.im.SetMantExp(x.im, int(p.exp)), a.im)
+	most := func(x, y *big.Float) *big.Float {
+		if x, y = x.Abs(x), y.Abs(y); x.Cmp(y) > 0 {
+			return x
+		}
+		return y
+	}
+	d, _ := new(big.Float).Quo(most(re, im), most(new(big.Float).Set(a.re), new(big.Float).Set(a.im))).Float64()
+	return d * 0x1p53
+}
+
+// TestProductRange compares products of small and large numbers with exact numbers. Their order and how they are merged
+// changes only the last digits.
+func TestProductRange(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	floats, complexes := ProdFloats[float64](false), ProdComplex[complex128](false)
+	for range 500 {
+		n := 1 + r.IntN(40)
+		items, both := make([]float64, n), make([]complex128, n)
+		want, wantBoth := bigOf(1), bigOf(1)
+		for i := range items {
+			x := math.Ldexp(1-2*r.Float64(), r.IntN(2090)-1070)
+			items[i], both[i] = x, complex(x, x*r.NormFloat64())
+			want, wantBoth = want.times(bigOf(complex(x, 0))), wantBoth.times(bigOf(both[i]))
+		}
+		total, totalBoth := []Product{floats.Empty}, []ComplexProduct{complexes.Empty}
+		for from := 0; from < n; {
+			to := from + 1 + r.IntN(n-from)
+			cell, pair := []Product{floats.Empty}, []ComplexProduct{complexes.Empty}
+			if r.IntN(2) == 0 {
+				floats.Row(&cell[0], items[from:to], int64(from))
+				complexes.Row(&pair[0], both[from:to], int64(from))
+			} else {
+				for i := from; i < to; i++ {
+					floats.Lane(cell, items[i:i+1], int64(i))
+					complexes.Lane(pair, both[i:i+1], int64(i))
+				}
+			}
+			floats.Merge(total, cell)
+			complexes.Merge(totalBoth, pair)
+			from = to
+		}
+		if d := want.distance(ComplexProduct{complex(total[0].frac, 0), total[0].exp}); d > float64(n) {
+			t.Errorf("product of %v: an error of %v", items, d)
+		}
+		if d := wantBoth.distance(totalBoth[0]); d > float64(4*n) {
+			t.Errorf("product of %v: an error of %v", both, d)
+		}
+	}
+}
