@@ -1,6 +1,10 @@
 package lazy
 
-import "math"
+import (
+	"math"
+
+	"github.com/goblosc/blosc2/internal/double"
+)
 
 // The functions of this file are those of package math, except where these are wrong or less accurate than NumPy's.
 
@@ -108,61 +112,40 @@ func pow(x, y float64) float64 {
 	return powerOf2(y, log2Sum(-x))
 }
 
-// double is the sum of two floats. The second is at most half a unit of the last digit of the first.
-type double struct{ hi, lo float64 }
-
-// sum returns a+b, if the exponent of b is not larger than that of a. It is Dekker's fast sum of two floats.
-func sum(a, b float64) double {
-	hi := a + b
-	return double{hi, b - (hi - a)}
-}
-
-// plus returns a+b, if the exponent of b is not larger than that of a.
-func (a double) plus(b double) double {
-	s := sum(a.hi, b.hi)
-	return sum(s.hi, s.lo+(a.lo+b.lo))
-}
-
-// times returns a*b.
-func (a double) times(b double) double {
-	p := float64(a.hi * b.hi) // the conversion keeps the compiler from fusing operations
-	return sum(p, math.FMA(a.hi, b.hi, -p)+(a.hi*b.lo+a.lo*b.hi))
-}
-
 // log2Sum returns the logarithm of a positive number, with an error of about 2 to the power of -70 of it. For a number
 // m near 1, ln(m) is 2*(s + s*s*s/3 + ...) with s = (m-1)/(m+1). Only the first terms of the series need two floats.
-func log2Sum(x float64) double {
+func log2Sum(x float64) double.Number {
 	m, e := math.Frexp(x)
 	if m < math.Sqrt2/2 {
 		m *= 2
 		e--
 	}
-	n, d := m-1, sum(1, m)
-	s := n / d.hi
-	r := sum(s, (math.FMA(-s, d.hi, n)-s*d.lo)/d.hi)
-	z := r.times(r)
-	w := z.hi
+	n, d := m-1, double.Sum(1, m)
+	s := n / d.Hi
+	r := double.Sum(s, (math.FMA(-s, d.Hi, n)-s*d.Lo)/d.Hi)
+	z := r.Times(r)
+	w := z.Hi
 	q := 1./7 + w*(1./9+w*(1./11+w*(1./13+w*(1./15+w*(1./17+w*(1./19+w*(1./21+w*(1./23+w*(1./25+w*(1./27))))))))))
-	t := double{0x1.999999999999ap-3, -0x1.999999999999ap-57}.plus(z.times(double{hi: q}))
-	t = double{0x1.5555555555555p-2, 0x1.5555555555555p-56}.plus(z.times(t))
-	t = double{hi: 1}.plus(z.times(t))
-	return double{hi: float64(e)}.plus(t.times(r).times(double{0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55}))
+	t := double.Number{Hi: 0x1.999999999999ap-3, Lo: -0x1.999999999999ap-57}.Plus(z.Times(double.Number{Hi: q}))
+	t = double.Number{Hi: 0x1.5555555555555p-2, Lo: 0x1.5555555555555p-56}.Plus(z.Times(t))
+	t = double.Number{Hi: 1}.Plus(z.Times(t))
+	return double.Number{Hi: float64(e)}.Plus(t.Times(r).Times(double.Number{Hi: 0x1.71547652b82fep+1, Lo: 0x1.777d0ffda0d24p-55}))
 }
 
 // powerOf2 returns 2 to the power of y*l.
-func powerOf2(y float64, l double) float64 {
-	p := float64(y * l.hi)
+func powerOf2(y float64, l double.Number) float64 {
+	p := float64(y * l.Hi)
 	if p > 1025 || p < -1077 {
 		return math.Exp2(p) // +Inf or 0
 	}
 	n := math.RoundToEven(p)
-	x := sum(p-n, math.FMA(y, l.hi, -p)+y*l.lo).times(double{0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56})
+	x := double.Sum(p-n, math.FMA(y, l.Hi, -p)+y*l.Lo).Times(double.Number{Hi: 0x1.62e42fefa39efp-1, Lo: 0x1.abc9e3b39803fp-56})
 	// e to the power of x is 1 + x + x*x/2 + x*x*x*q.
-	v := x.hi
+	v := x.Hi
 	q := 1./6 + v*(1./24+v*(1./120+v*(1./720+v*(1./5040+v*(1./40320+v*(1./362880+v*(1./3628800+v*(1./39916800+
 		v*(1./479001600+v*(1./6227020800+v*(1./87178291200)))))))))))
-	square := x.times(x)
-	a := sum(1, x.hi)
-	b := sum(a.hi, square.hi/2)
-	return math.Ldexp(b.hi+(b.lo+a.lo+x.lo+square.lo/2+square.hi*x.hi*q), int(n))
+	square := x.Times(x)
+	a := double.Sum(1, x.Hi)
+	b := double.Sum(a.Hi, square.Hi/2)
+	return math.Ldexp(b.Hi+(b.Lo+a.Lo+x.Lo+square.Lo/2+square.Hi*x.Hi*q), int(n))
 }

@@ -214,3 +214,28 @@ func TestProductChunks(t *testing.T) {
 func near(a, b float64) bool {
 	return a == b && math.Signbit(a) == math.Signbit(b) || a != a && b != b || a*b > 0 && math.Abs(a-b) <= 1e-15*math.Abs(b)
 }
+
+// TestProductSpecial multiplies the items of special chunks.
+func TestProductSpecial(t *testing.T) {
+	for _, c := range []struct {
+		item float64
+		n    int64
+		want float64
+	}{ // computed with 300 bits
+		{1.0000001, 100_000_000, 22026.454910182532},
+		{0.9999999, 200_000_000, 2.0611515829838142e-09},
+	} {
+		a, err := ndarray.Full(t.Context(), "", []int64{c.n}, c.item, nil)
+		must(t, err)
+		got, err := ndarray.ReduceAll[float64](t.Context(), a, ndarray.OpProd, nil)
+		if err != nil || math.Abs(got/c.want-1) > 1e-13 {
+			t.Errorf("%d times %v: %v, want %v (%v)", c.n, c.item, got, c.want, err)
+		}
+		b, err := ndarray.AsType(a, "<c16")
+		must(t, err)
+		pair, err := ndarray.ReduceAll[complex128](t.Context(), b, ndarray.OpProd, nil)
+		if err != nil || math.Abs(real(pair)/c.want-1) > 1e-13 || imag(pair) != 0 {
+			t.Errorf("%d times %v, complex: %v, want %v (%v)", c.n, c.item, pair, c.want, err)
+		}
+	}
+}

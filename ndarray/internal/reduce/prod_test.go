@@ -1,6 +1,7 @@
 package reduce
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -20,6 +21,18 @@ func (a bigComplex) times(b bigComplex) bigComplex {
 	return bigComplex{re, new(big.Float).Add(mul(a.re, b.im), mul(a.im, b.re))}
 }
 
+// power returns the product of n copies of a.
+func (a bigComplex) power(n int64) bigComplex {
+	p := bigOf(1)
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			p = p.times(a)
+		}
+		a = a.times(a)
+	}
+	return p
+}
+
 // distance returns the distance of a product from a, in units of 2^-53 of the larger part of a.
 func (a bigComplex) distance(p ComplexProduct) float64 {
 	x := bigOf(p.frac)
@@ -33,6 +46,48 @@ func (a bigComplex) distance(p ComplexProduct) float64 {
 	}
 	d, _ := new(big.Float).Quo(most(re, im), most(new(big.Float).Set(a.re), new(big.Float).Set(a.im))).Float64()
 	return d * 0x1p53
+}
+
+// TestPowers compares products of copies, and of special chunks, with exact numbers.
+func TestPowers(t *testing.T) {
+	floats, complexes := ProdFloats[float64](false), ProdComplex[complex128](false)
+	r := rand.New(rand.NewPCG(3, 4))
+	for range 300 {
+		n := 1 + r.Int64N(1<<(1+r.IntN(20)))
+		x := math.Ldexp(1-2*r.Float64(), r.IntN(2000)-1000)
+		if r.IntN(2) == 0 { // near 1
+			n, x = 1+r.Int64N(1<<31-1), 1+r.NormFloat64()*1e-6
+		}
+		p := floats.Copies(x, n, 0)
+		if d := bigOf(complex(x, 0)).power(n).distance(ComplexProduct{complex(p.frac, 0), p.exp}); d > 1 {
+			t.Errorf("%v to the power of %d: an error of %v", x, n, d)
+		}
+		z := complex(x, x*r.NormFloat64())
+		if n > 1<<20 {
+			sin, cos := math.Sincos(r.Float64() * 7)
+			z = complex(x*cos, x*sin)
+		}
+		if d := bigOf(z).power(n).distance(complexes.Copies(z, n, 0)); d > 1.01 {
+			t.Errorf("%v to the power of %d: an error of %v", z, n, d)
+		}
+	}
+	for _, c := range []struct {
+		x    float64
+		n    int64
+		want string
+	}{
+		{math.Copysign(0, -1), 3, "-0"}, {math.Copysign(0, -1), 4, "0"}, {math.Inf(-1), 1, "-Inf"}, {math.Inf(-1), 1 << 40, "+Inf"},
+		{math.NaN(), 2, "NaN"}, {1, math.MaxInt64, "1"}, {-1, math.MaxInt64, "-1"}, {-1e300, math.MaxInt64, "-Inf"},
+		{-1e-300, math.MaxInt64, "-0"}, {0x1p-1074, 1, "5e-324"}, {-0x1p-1000, math.MaxInt64, "-0"}, {0.5, math.MaxInt64, "0"},
+	} {
+		if got := fmt.Sprint(floats.Copies(c.x, c.n, 0).Float64()); got != c.want {
+			t.Errorf("%v to the power of %d: %v, want %v", c.x, c.n, got, c.want)
+		}
+		z := complexes.Copies(complex(c.x, 0), c.n, 1).Complex128()
+		if got := fmt.Sprint(real(z)); c.x != 0 && c.x-c.x == 0 && got != c.want {
+			t.Errorf("%v to the power of %d, complex: %v, want %v", c.x, c.n, z, c.want)
+		}
+	}
 }
 
 // TestProductRange compares products of small and large numbers with exact numbers. Their order and how they are merged
