@@ -349,6 +349,9 @@ func Arange[T Real](ctx context.Context, name string, start, stop, step T, o *Cr
 			i := T(t.Start[0] + int64(k))
 			t.Items[k] = start + T(i*delta) // the conversion prevents a fused multiply-add
 		}
+		if t.Start[0] == 0 && len(t.Items) > 0 {
+			t.Items[0] = start // the sum is 0 if start is -0
+		}
 		if t.Start[0] <= 1 && 1 < t.Start[0]+t.Shape[0] {
 			t.Items[1-t.Start[0]] = start + step
 		}

@@ -3,6 +3,8 @@ package numpytest
 import (
 	"context"
 	"hash/crc32"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -84,6 +86,21 @@ func ranges[T ndarray.Real](t *testing.T, dtype string) {
 			}
 			a, err := ndarray.Linspace[T](ctx, "", number[float64](t, c[1]), number[float64](t, c[2]), number[int64](t, c[3]), o)
 			check(c, a, err, c[5], c[6])
+		}
+	}
+}
+
+// TestArangeNegativeZero begins a range with -0, as numpy.arange does.
+func TestArangeNegativeZero(t *testing.T) {
+	for _, chunk := range []int64{1, 3} {
+		o := &ndarray.CreateOptions{Chunks: []int64{chunk}}
+		a, err := ndarray.Arange(t.Context(), "", math.Copysign(0, -1), 3, 1, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := ndarray.Read[float64](t.Context(), a)
+		if err != nil || !slices.Equal(x, []float64{0, 1, 2}) || !math.Signbit(x[0]) {
+			t.Error(x, err)
 		}
 	}
 }
