@@ -21,10 +21,11 @@ func (b *binder) reduce(n *node, op ndarray.Op) (*term, error) {
 	o := &ndarray.ReduceOptions{}
 	args, axis := n.args, n.named["axis"]
 	if len(args) == 2 {
-		if axis == nil {
-			axis = args[1]
+		if axis != nil {
+			return nil, fault(n, ndarray.ErrParam, "the argument axis of %s occurs twice", n.name)
 		}
-		if err := setAxes(o, args[1]); err != nil {
+		axis = args[1]
+		if err := setAxes(o, axis); err != nil {
 			return nil, err
 		}
 		args = args[:1]
