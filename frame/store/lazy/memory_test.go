@@ -41,10 +41,13 @@ func TestMemory(t *testing.T) {
 	for i, name := range []string{"a", "b", "c"} {
 		operands[name] = reopened(t, []int64{n, 1, 1}[:i+1], items, 1<<20)
 	}
+	operands["d"] = reopened(t, []int64{110}, items[:110], 1<<20)
 	for text, want := range map[string]error{
 		"a * 2": nil, "a + b": nil, "sum(a * 2)": nil, "sum(a + b, axis=0)": nil, "sum(a > b, axis=-1)": nil,
 		"a + b + c": ndarray.ErrTooLarge, "1 + sum(a + b + c, axis=(0, 1))": ndarray.ErrTooLarge,
-		"sum(a > b, axis=())": ndarray.ErrTooLarge, // 64 KiB become 2 MiB
+		"sum(a > b, axis=())": ndarray.ErrTooLarge, // 64 KiB become 3 MiB
+		"sum(b > d, axis=())": ndarray.ErrTooLarge, // 28 KB become 1.3 MiB
+		"sum(b > d)":          nil,
 	} {
 		x, err := Parse(text)
 		if err == nil {
@@ -68,7 +71,7 @@ func TestMemoryOfReductions(t *testing.T) {
 		"c": reopened(t, []int64{n * n}, items, 4<<20),
 	}
 	for text, want := range map[string]error{
-		"sum(a + b, axis=())" + strings.Repeat(" + sum(a + b, axis=())", 2): nil, // 2 MiB for a sum, 0.5 MiB of result
+		"sum(a + b, axis=())" + strings.Repeat(" + sum(a + b, axis=())", 2): nil, // 3 MiB for a sum, 0.5 MiB of result
 		"sum(a + b, axis=())" + strings.Repeat(" + sum(a + b, axis=())", 9): ndarray.ErrTooLarge,
 		"sum(c, axis=())" + strings.Repeat(" + sum(c, axis=())", 9):         ndarray.ErrTooLarge,
 	} {

@@ -6,8 +6,8 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// reduceMemory is the number of bytes that ndarray.Reduce takes for each item of the result.
-const reduceMemory = 32
+// reduceMemory is the largest number of bytes that ndarray.Reduce takes for each item of the result.
+const reduceMemory = 48
 
 // reductions has the reductions by name.
 var reductions = map[string]ndarray.Op{
