@@ -30,9 +30,9 @@ type maskWord struct {
 	before int64 // number of true values in the words before
 }
 
-// NewMaskPlan returns the plan of a selection by one mask over all axes of an array, or of a view of it if m is not nil.
-// It returns nil for other selections, and where a ListPlan is better: for masks with few true values, and for arrays
-// with tiny chunks or chunks of very many blocks. It returns the error of ctx if that ends.
+// NewMaskPlan returns the plan of a selection by one mask over all axes of an array, or of a view of it if m is not
+// nil. It returns nil for other selections, and where a ListPlan is better: for masks with few true values, and for
+// arrays with tiny chunks or chunks of very many blocks. It returns the error of ctx if that ends.
 func NewMaskPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection, sel []Index) (*MaskPlan, error) {
 	x, ok := sel[0].(*IndexArray)
 	if !ok || len(sel) != 1 || !x.Mask() || len(x.Shape) != s.Ndim || s.Items <= int64(len(x.Keep)/64) {
