@@ -59,8 +59,8 @@ func Coords(indices []int64, shape ...int64) Index { return selection.Coords(ind
 // the items in C order. Mask is equivalent to a Coords for each axis and is broadcast with other index arrays. For
 // independent axes, as in numpy.ix_, list the items with Pick. Reading or writing needs 16 bytes of memory for each
 // selected item. A single mask of all axes needs less: two bits for each boolean, unless chunks have fewer than 64
-// items or more than 65,536 blocks. An empty shape that is not nil, such as the Shape of an array without axes, is that
-// of a mask of one boolean, which applies to no axis.
+// items or more than 65,536 blocks, or there are 16 axes. An empty shape that is not nil, such as the Shape of an array
+// without axes, is that of a mask of one boolean, which applies to no axis.
 //
 // A dimension of length 0 matches an axis of any length, as in NumPy: Mask(nil, 6, 0, 4) selects an array of shape (0,
 // 3) from one of shape (6, 5, 4, 3). The index retains the slices.

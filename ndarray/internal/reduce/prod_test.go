@@ -129,3 +129,21 @@ func TestProductRange(t *testing.T) {
 		}
 	}
 }
+
+// TestSmallParts multiplies complex numbers whose parts differ by many orders, in one chunk and in two.
+func TestSmallParts(t *testing.T) {
+	k := ProdComplex[complex128](false)
+	for _, part := range []float64{0x1p-460, 0x1.234567p-600, 0x1.234567p-900, 0x1.8p-1000} {
+		items := []complex128{complex(0x1p-450, part), 0x1p-450, 0x1p899}
+		one, two := k.Empty, []ComplexProduct{k.Empty}
+		k.Row(&one, items, 0)
+		for i := range items {
+			cell := k.Empty
+			k.Row(&cell, items[i:i+1], int64(i))
+			k.Merge(two, []ComplexProduct{cell})
+		}
+		if want := complex(0.5, part*0x1p449); one.Complex128() != want || two[0].Complex128() != want {
+			t.Errorf("imaginary part %v: products %v and %v, want %v", part, one.Complex128(), two[0].Complex128(), want)
+		}
+	}
+}

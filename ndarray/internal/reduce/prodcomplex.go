@@ -3,7 +3,7 @@ package reduce
 import "math"
 
 // ComplexProduct is a product of complex numbers: frac times 2 to the power of exp. Like Product, it does not overflow
-// or underflow, except for the smaller part of frac if it is less than about 1e-300 of the larger one.
+// or underflow, except for the smaller part of frac if it is less than about 1e-270 of the larger one.
 type ComplexProduct struct {
 	frac complex128
 	exp  int64 // or none
@@ -14,10 +14,10 @@ func (p ComplexProduct) Complex128() complex128 {
 	return complex(scale(real(p.frac), p.exp), scale(imag(p.frac), p.exp))
 }
 
-// isUsualComplex reports whether the larger part of x is finite, and so far from 0 that no rounding of a subnormal
-// number has changed x.
+// isUsualComplex reports whether the larger part of x is finite, and so far from 0 that the smaller part is not
+// subnormal, unless it is less than about 1e-270 of the larger one.
 func isUsualComplex(x complex128) bool {
-	const least, end = (1023 - 900) << 53, (1023 + 900) << 53 // exponents, see isUsual
+	const least, end = (1023 - 100) << 53, (1023 + 900) << 53 // exponents, see isUsual
 	m := max(math.Float64bits(real(x))<<1, math.Float64bits(imag(x))<<1)
 	return m-least < end-least
 }

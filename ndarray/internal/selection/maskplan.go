@@ -34,8 +34,11 @@ type maskWord struct {
 // nil. It returns nil for other selections, and where a ListPlan is better: for masks with few true values, and for
 // arrays with tiny chunks or chunks of very many blocks. It returns the error of ctx if that ends.
 func NewMaskPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection, sel []Index) (*MaskPlan, error) {
+	if len(sel) != 1 {
+		return nil, nil
+	}
 	x, ok := sel[0].(*IndexArray)
-	if !ok || len(sel) != 1 || !x.Mask() || len(x.Shape) != s.Ndim || s.Items <= int64(len(x.Keep)/64) {
+	if !ok || !x.Mask() || len(x.Shape) != s.Ndim || s.Items <= int64(len(x.Keep)/64) {
 		return nil, nil
 	}
 	const most, least = 1 << 16, 64 // blocks of a chunk, which are listed; items of a chunk, which are looked at
