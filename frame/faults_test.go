@@ -586,7 +586,8 @@ func TestSalvageErrors(t *testing.T) {
 // TestSalvageSectors salvages frames of small chunks with a bad sector. Chunks outside of it are intact.
 func TestSalvageSectors(t *testing.T) {
 	salvageSectors(t, 5)
-	salvageSectors(t, 600) // the header ends in the second sector
+	salvageSectors(t, 600)  // the header ends in the second sector
+	salvageSectors(t, 2000) // the header is longer than two chunks
 }
 
 // salvageSectors salvages a frame that has a metalayer of layer bytes.
@@ -659,32 +660,81 @@ func salvageSectors(t *testing.T, layer int) {
 	}
 	must(t, os.WriteFile(name, whole, 0o666))
 	must(t, one(f).Delete(n-1)) // without the header, other chunks fit the new index, too
-	_, g, found := salvage(0, sector)
-	if b, err := g.ReadChunk(t.Context(), nil, 1); err != nil || !bytes.Equal(b, data[size:2*size]) {
-		t.Errorf("without a header: %+v, chunk 1: %v, or other data", found, err)
+	for _, fill := range []string{"", "\x00", "\xff"} {
+		from := int64(0)
+		if fill != "" {
+			b, err := os.ReadFile(name)
+			must(t, err)
+			copy(b, strings.Repeat(fill, sector))
+			must(t, os.WriteFile(name, b, 0o666))
+			from = -sector // none is unreadable
+		}
+		_, g, found := salvage(from, from+sector)
+		if b, err := g.ReadChunk(t.Context(), nil, 1); err != nil || !bytes.Equal(b, data[size:2*size]) {
+			t.Errorf("metalayer of %d bytes, without a header, filled with %q: %+v, chunk 1: %v, or other data", layer, fill, found, err)
+		}
+	}
+	b, err := os.ReadFile(name)
+	must(t, err)
+	clear(b[s.indexPos():][:coder.HeaderSize]) // the older index, without which nothing else excludes the larger base
+	must(t, os.WriteFile(name, b, 0o666))
+	if _, _, found := salvage(0, sector); found.Index && s.headerLen < sector {
+		t.Errorf("metalayer of %d bytes, without a header and an older index: %+v", layer, found)
 	}
 }
 
-// TestSalvageBeginning salvages a frame that has lost its beginning. The index still orders the chunks.
+// TestSalvageBeginning salvages frames that have lost their header: bytes at the beginning are missing or zero. The
+// index still orders the chunks, and still has the chunks of zeros, which are nowhere else.
 func TestSalvageBeginning(t *testing.T) {
 	const n = 6
-	name := filepath.Join(t.TempDir(), "broken")
-	f, err := Create(t.Context(), name, &CreateOptions{NoSync: true})
-	must(t, err)
-	for i := range n {
-		must(t, f.Append(t.Context(), noise(700+i)))
-	}
-	must(t, one(f).Reorder([]int{5, 1, 3, 2, 4, 0}))
-	want := content(t, f)
-	must(t, f.Close())
-	b, err := os.ReadFile(name)
-	must(t, err)
-	for _, lost := range []int{20, 90} {
-		must(t, os.WriteFile(name, b[lost:], 0o666))
+	for kind := range 16 {
+		alike, zeros, checksums, long := kind&1 > 0, kind&2 > 0, kind&4 > 0, kind&8 > 0
+		name := filepath.Join(t.TempDir(), "broken")
+		o := &CreateOptions{NoSync: true, Params: chunk.Params{Level: 3}, Checksums: checksums}
+		if alike {
+			o.ChunkSize = 700
+		}
+		if long { // a header longer than two chunks
+			o.Meta = []meta.Layer{{Name: "layer", Content: noise(2000)}}
+		}
+		f, err := CreateFunc(t.Context(), name, func(b *Batch) error {
+			for i := range n {
+				data := noise(800 * n)[800*i:][:700+i]
+				if alike {
+					data = data[:700]
+				}
+				if zeros && i == 3 {
+					clear(data)
+				}
+				must(t, b.Append(t.Context(), data))
+			}
+			return nil
+		}, o)
+		must(t, err)
+		must(t, one(f).Reorder([]int{5, 1, 3, 2, 4, 0}))
+		want, start := content(t, f), f.snap.Load().headerLen
+		must(t, f.Close())
+		b, err := os.ReadFile(name)
+		must(t, err)
+		zeroed := slices.Clone(b)
+		clear(zeroed[:min(start, 512)])
+		for k, damaged := range [][]byte{b[20:], b[90:], b[start:], zeroed} {
+			must(t, os.WriteFile(name, damaged, 0o666))
+			g, found, err := Salvage(t.Context(), "", name, nil, nil)
+			must(t, err)
+			if found != (Salvaged{Chunks: n, Index: true}) || !bytes.Equal(content(t, g), want) {
+				t.Errorf("alike %v, zeros %v, checksums %v, long %v, damage %d: %+v, or other data", alike, zeros, checksums, long, k, found)
+			}
+		}
+		if !alike || long {
+			continue
+		}
+		clear(b[:512]) // the first chunk, which is the last now, is lost, too
+		must(t, os.WriteFile(name, b, 0o666))
 		g, found, err := Salvage(t.Context(), "", name, nil, nil)
 		must(t, err)
-		if found != (Salvaged{Chunks: n, Index: true}) || !bytes.Equal(content(t, g), want) {
-			t.Errorf("%d bytes lost: %+v, or other data", lost, found)
+		if found != (Salvaged{Chunks: n - 1, Lost: 1, Index: true}) || !bytes.Equal(content(t, g)[:5*700], want[:5*700]) {
+			t.Errorf("zeros %v, checksums %v, without a chunk: %+v, or other data", zeros, checksums, found)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 )
 
@@ -104,7 +105,7 @@ func (sv *salvager) fill(list []entry, candidates []candidate) {
 
 // find reports whether an entry references a candidate.
 func (sv *salvager) find(e entry, candidates []candidate) bool {
-	_, ok := slices.BinarySearchFunc(candidates, int64(e)+sv.base(), func(p candidate, at int64) int { return cmp.Compare(p.at, at) })
+	_, ok := searchCandidate(candidates, int64(e)+sv.base())
 	return ok
 }
 
@@ -164,7 +165,7 @@ func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) []ent
 
 // guessBase returns the base of the entries of an index p, at least least, if the header is lost. It assumes that one
 // of the first candidates is one of the first chunks. Chunks are after the base and before the index. guessBase also
-// returns how many bases fit, at most 2: several do if chunks have one size and the first is lost.
+// returns how many bases fit, at most 2: several may if chunks have one size and the first is lost.
 func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate, least int64) (base int64, fits int) {
 	last := p.at - coder.HeaderSize // start of the last chunk
 	var positions []entry
@@ -174,20 +175,130 @@ func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate, least in
 		}
 	}
 	slices.Sort(positions)
+	var bases []int64
 	for _, e := range positions[:min(len(positions), 4)] {
 		for _, first := range all[:min(len(all), 16)] {
 			from := first.at - int64(e)
 			outside := from < least || from > all[0].at || from+int64(positions[len(positions)-1]) > last
-			if outside || fits > 0 && from == base || sv.resolve(x, from, all, true) == nil {
+			if outside || slices.Contains(bases, from) || sv.resolve(x, from, all, true) == nil {
 				continue
 			}
-			if fits++; fits > 1 {
-				return 0, fits
+			if !sv.atIndex(positions, from, all) {
+				bases = append(bases, from)
 			}
-			base = from
 		}
 	}
-	return base, fits
+	return sv.chooseBase(bases, x, positions, p, all)
+}
+
+// chooseBase returns the most probable of the bases that fit an index p, which is the largest, because smaller ones
+// need chunks in the header. It also returns 2 if there are several and the chunks of a smaller one may be lost.
+func (sv *salvager) chooseBase(bases []int64, x, positions []entry, p *candidate, all []candidate) (base int64, fits int) {
+	before := func(from int64) bool { return from+int64(positions[0]) < 0 } // a chunk starts before the file
+	if fitting := slices.DeleteFunc(slices.Clone(bases), before); len(fitting) > 0 {
+		bases = fitting
+	}
+	if len(bases) == 0 {
+		return 0, 0
+	}
+	base = slices.Max(bases)
+	if len(bases) > 1 && !sv.complete(x, positions, base, p, all) {
+		return 0, 2
+	}
+	for _, from := range bases {
+		if from < base && (sv.allLost(positions, from, all) || sv.deniedBase(base, from, all)) {
+			return 0, 2
+		}
+	}
+	return base, 1
+}
+
+// atIndex reports whether a chunk would start where an older index does.
+func (sv *salvager) atIndex(positions []entry, from int64, all []candidate) bool {
+	return slices.ContainsFunc(positions, func(e entry) bool {
+		i, found := searchCandidate(all, from+int64(e))
+		return found && isIndex(&all[i].h) && sv.marked(&all[i])
+	})
+}
+
+// complete reports whether all entries of an index p reference candidates, relative to a position in the file, or the
+// last chunk ends at an index.
+func (sv *salvager) complete(x, positions []entry, from int64, p *candidate, all []candidate) bool {
+	i, found := searchCandidate(all, from+int64(positions[len(positions)-1]))
+	if found {
+		end := all[i].at + int64(all[i].h.CBytes)
+		if next, ok := searchCandidate(all, end); end == p.at || ok && isIndex(&all[next].h) {
+			return true
+		}
+	}
+	return sv.resolve(x, from, all, false) != nil
+}
+
+// allLost reports whether the first entries that reference no candidate, relative to a position in the file, may all be
+// those of damaged chunks.
+func (sv *salvager) allLost(positions []entry, from int64, all []candidate) bool {
+	const most = 4
+	missing := 0
+	for _, e := range positions {
+		at, end := from+int64(e), sv.size
+		i, found := searchCandidate(all, at)
+		if found {
+			continue
+		}
+		if i < len(all) {
+			end = all[i].at
+		}
+		if !sv.mayBeLost(at, end) {
+			return false
+		}
+		if missing++; missing == most {
+			break
+		}
+	}
+	return true
+}
+
+// mayBeLost reports whether the bytes of a range may be a damaged chunk: they cannot be read, or have a chunk header or
+// zeros instead of it. A range of zeros, or one that starts before the file, is more probably the frame header.
+func (sv *salvager) mayBeLost(at, end int64) bool {
+	const most = 4096
+	if at < 0 {
+		return false
+	}
+	b, err := storage.ReadAll(sv.src, at, min(end-at, most))
+	if err != nil || len(b) < coder.HeaderSize {
+		return true
+	}
+	nonzero := func(c byte) bool { return c != 0 }
+	if slices.ContainsFunc(b[:coder.HeaderSize], nonzero) {
+		return noHeaders(b[:coder.HeaderSize]) == 0
+	}
+	return slices.ContainsFunc(b, nonzero)
+}
+
+// deniedBase reports whether an older index has an entry that references a chunk before this index with the base other,
+// but not with the larger base from.
+func (sv *salvager) deniedBase(from, other int64, all []candidate) bool {
+	for i := range all {
+		if !isIndex(&all[i].h) {
+			continue
+		}
+		last := all[i].at - coder.HeaderSize
+		for _, e := range sv.entries(&all[i]) {
+			if e < 0 || e >= maxOffset || int64(e)+from <= last || int64(e)+other > last {
+				continue
+			}
+			if _, ok := searchCandidate(all[:i], int64(e)+other); ok {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// searchCandidate returns the index of the first candidate at a position or after it, and reports whether it is there.
+func searchCandidate(candidates []candidate, at int64) (int, bool) {
+	return slices.BinarySearchFunc(candidates, at, func(p candidate, at int64) int { return cmp.Compare(p.at, at) })
 }
 
 // entries returns the entries of a candidate that may be an index, or nil.
@@ -222,7 +333,7 @@ func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate,
 			ok = err == nil
 		} else if ok {
 			at := int64(e) + from
-			_, ok = slices.BinarySearchFunc(candidates, at, func(p candidate, at int64) int { return cmp.Compare(p.at, at) })
+			_, ok = searchCandidate(candidates, at)
 			list[i] = entry(at - sv.base())
 			if ok = ok && !referenced[e]; ok {
 				referenced[e] = true

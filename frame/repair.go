@@ -351,7 +351,7 @@ func (sv *salvager) exists(e entry, candidates []candidate) bool {
 	if b, err := storage.ReadAll(sv.src, at, min(int64(len(trailerStart)), sv.size-at)); err == nil && string(b) == trailerStart {
 		return false
 	}
-	i, found := slices.BinarySearchFunc(candidates, at, func(p candidate, at int64) int { return cmp.Compare(p.at, at) })
+	i, found := searchCandidate(candidates, at)
 	return found || at == sv.base() || sv.ends(at) || i > 0 && at == candidates[i-1].at+int64(candidates[i-1].h.CBytes)
 }
 
