@@ -134,7 +134,7 @@ func (f *Frame) repairIndex(ctx context.Context, report func(error), found *Salv
 }
 
 // repairItemSize replaces the item size in the header if all chunks have another one, and with it the array has the
-// right size, or chunks can be decoded that cannot be decoded without it.
+// right size, or more chunks can be decoded.
 func (sv *salvager) repairItemSize(ctx context.Context) {
 	s, had := sv.s, sv.s.typeSize
 	size, ok := sv.commonTypeSize(ctx)
@@ -147,8 +147,8 @@ func (sv *salvager) repairItemSize(ctx context.Context) {
 		sv.f.prepare(s)
 		sv.pool = sv.f.pool
 	}
-	intact := sv.hasIntact(ctx)
-	if use(size); !sv.hasArray() && (intact || !sv.hasIntact(ctx)) {
+	intact := sv.countIntact(ctx)
+	if use(size); !sv.hasArray() && sv.countIntact(ctx) <= intact {
 		use(had)
 		return
 	}
@@ -177,16 +177,21 @@ func (sv *salvager) hasArray() bool {
 	})
 }
 
-// hasIntact reports whether a chunk can be decoded.
-func (sv *salvager) hasIntact(ctx context.Context) bool {
+// countIntact returns how many stored chunks can be decoded.
+func (sv *salvager) countIntact(ctx context.Context) int {
 	chunks := sv.f.distinctChunks(ctx, sv.s)
 	chunks.left = salvageLimit(sv.size)
+	n := 0
 	for i := range sv.s.index.distinct() {
-		if _, last, err := chunks.verify(i); err == nil || last || ctx.Err() != nil {
-			return err == nil
+		_, last, err := chunks.verify(i)
+		if last || ctx.Err() != nil {
+			break
+		}
+		if err == nil {
+			n++
 		}
 	}
-	return false
+	return n
 }
 
 // rebuild opens a damaged frame with a new index. fault is the error of Open, which was reported, or nil.

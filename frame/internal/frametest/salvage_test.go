@@ -208,10 +208,20 @@ func TestSalvageFields(t *testing.T) {
 	}
 }
 
-// TestSalvageItemSize damages the item size in the header of an array whose codec depends on it.
+// TestSalvageItemSize damages the item size in the header of an array whose codec depends on it. The first chunk may
+// be one that can be decoded with every item size.
 func TestSalvageItemSize(t *testing.T) {
-	const n = 4
-	for _, shape := range [][]int64{{16 * n, 16}, {17 * n, 16}} { // of the second, a chunk is missing
+	const n = 5
+	for _, c := range []struct {
+		rows  int64
+		first *chunk.Params
+	}{
+		{16 * n, nil},
+		{17 * n, nil}, // a chunk is missing
+		{17 * n, &chunk.Params{TypeSize: 4, BlockSize: 512}},
+		{17 * n, &chunk.Params{TypeSize: 4, BlockSize: 512, Codec: codec.LZ4, Level: 5}},
+	} {
+		shape := []int64{c.rows, 16}
 		rec := meta.Array{Shape: shape, ChunkShape: []int32{16, 16}, BlockShape: []int32{8, 16}, DType: "<f4"}
 		record, err := rec.Append(nil)
 		must(t, err)
@@ -226,7 +236,14 @@ func TestSalvageItemSize(t *testing.T) {
 			for i := range len(items) / 4 {
 				binary.LittleEndian.PutUint32(items[4*i:], math.Float32bits(float32(i)))
 			}
-			for range n {
+			left := n
+			if c.first != nil {
+				first, err := chunk.Encode(nil, items, *c.first)
+				must(t, err)
+				must(t, change(f, func(b *frame.Batch) error { return b.AppendRaw(t.Context(), first) }))
+				left--
+			}
+			for range left {
 				must(t, f.Append(t.Context(), items))
 			}
 			want := content(t, f)
