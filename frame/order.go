@@ -3,6 +3,7 @@ package frame
 import (
 	"cmp"
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -25,11 +26,14 @@ func (sv *salvager) fromIndex(candidates []candidate, newest bool) ([]entry, []u
 			if !isIndex(&p.h) || newest != sv.newest(&p) || !newest && !sv.marked(&p) {
 				continue
 			}
+			sv.lengths = 0
 			list := sv.referencedBy(&p, candidates[:i], most)
+			doubtful := sv.lengths > 1
 			if list == nil || !newest && !sv.referencesAll(list, candidates) {
 				continue
 			}
 			sv.fill(list, candidates)
+			sv.doubtful = doubtful
 			if !newest {
 				sv.report(sv.f.wrap("index", p.at, corrupt("taken from here, perhaps of an older state")))
 			}
@@ -152,143 +156,134 @@ func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) []ent
 	if n, err := headerLen(sv.s.meta); err == nil && sv.layered {
 		return sv.resolve(x, int64(n), all, most)
 	}
-	for _, least := range []int64{fixedLen, -p.at} { // perhaps the file has lost its beginning
-		if n, fits := sv.guessBase(x, p, all, least); fits > 0 {
-			if fits > 1 {
-				return nil
-			}
-			return sv.resolve(x, n, all, most)
-		}
+	n, ok := sv.guessBase(x, p, all)
+	if !ok {
+		return nil
 	}
-	return nil
+	return sv.resolve(x, n, all, most)
 }
 
-// guessBase returns the base of the entries of an index p, at least least, if the header is lost. It assumes that one
-// of the first candidates is one of the first chunks. Chunks are after the base and before the index. guessBase also
-// returns how many bases fit, at most 2: several may if chunks have one size and the first is lost.
-func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate, least int64) (base int64, fits int) {
+// guessBase returns the most probable base of the entries of an index p, if the header is lost: the one where a
+// metalayer of the header ends, or the one with which most entries reference candidates. It assumes that one of the
+// first candidates is one of the first chunks. Chunks are after the base, which is less than 0 if the file has lost its
+// beginning, and before the index. If chunks have one size, several bases fit.
+func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base int64, ok bool) {
 	last := p.at - coder.HeaderSize // start of the last chunk
 	var positions []entry
 	for _, e := range x {
-		if e >= 0 && int64(e) <= last-least { // others are wrong with any base
+		if e >= 0 && int64(e) <= last+p.at { // others are wrong with any base
 			positions = append(positions, e)
 		}
 	}
 	slices.Sort(positions)
-	var bases []int64
-	for _, e := range positions[:min(len(positions), 4)] {
-		for _, first := range all[:min(len(all), 16)] {
-			from := first.at - int64(e)
-			outside := from < least || from > all[0].at || from+int64(positions[len(positions)-1]) > last
-			if outside || slices.Contains(bases, from) || sv.resolve(x, from, all, true) == nil {
-				continue
-			}
-			if !sv.atIndex(positions, from, all) {
-				bases = append(bases, from)
+	bases := map[int64]int{} // and the entries that reference candidates
+	least, most := -p.at, 32
+	if !sv.marked(p) { // probably a chunk, of which there may be many
+		least, most = fixedLen, 4
+	}
+	try := func(from int64) {
+		outside := from < least || from > all[0].at || from+int64(positions[len(positions)-1]) > last
+		if _, ok := bases[from]; ok || outside || sv.resolve(x, from, all, true) == nil || sv.atIndex(positions, from, all) {
+			return
+		}
+		for _, e := range positions {
+			if _, ok := searchCandidate(all, from+int64(e)); ok {
+				bases[from]++
 			}
 		}
 	}
-	return sv.chooseBase(bases, x, positions, p, all)
+	for k, e := range positions[:min(len(positions), most)] {
+		try(all[0].at - int64(e))
+		for _, first := range all[:min(len(all), 16)] {
+			if k < 4 {
+				try(first.at - int64(e))
+			}
+		}
+	}
+	return sv.chooseBase(bases, all)
 }
 
-// chooseBase returns the most probable of the bases that fit an index p, which is the largest, because smaller ones
-// need chunks in the header. It also returns 2 if there are several and the chunks of a smaller one may be lost.
-func (sv *salvager) chooseBase(bases []int64, x, positions []entry, p *candidate, all []candidate) (base int64, fits int) {
-	before := func(from int64) bool { return from+int64(positions[0]) < 0 } // a chunk starts before the file
-	if fitting := slices.DeleteFunc(slices.Clone(bases), before); len(fitting) > 0 {
-		bases = fitting
-	}
-	if len(bases) == 0 {
-		return 0, 0
-	}
-	base = slices.Max(bases)
-	if len(bases) > 1 && !sv.complete(x, positions, base, p, all) {
-		return 0, 2
-	}
-	for _, from := range bases {
-		if from < base && (sv.allLost(positions, from, all) || sv.deniedBase(base, from, all)) {
-			return 0, 2
+// chooseBase returns the most probable base and counts those that fit. See guessBase.
+func (sv *salvager) chooseBase(bases map[int64]int, all []candidate) (base int64, ok bool) {
+	sorted := slices.Sorted(maps.Keys(bases))
+	for _, from := range slices.Backward(sorted) {
+		if sv.endsLayer(from) {
+			sv.lengths = 1
+			return from, true
 		}
 	}
-	return base, 1
+	sv.lengths = 0
+	most := 0
+	var old []oldIndex
+	if len(sorted) > 1 {
+		old = sv.oldIndexes(all)
+	}
+	for _, from := range slices.Backward(sorted) {
+		if slices.ContainsFunc(old, func(x oldIndex) bool { return x.denies(from, sorted, all) }) {
+			continue
+		}
+		if sv.lengths++; bases[from] > most {
+			base, most = from, bases[from]
+		}
+	}
+	return base, most > 0
+}
+
+// endsLayer reports whether a metalayer of the header ends at a position: a mark and its length precede its content.
+func (sv *salvager) endsLayer(end int64) bool {
+	const most, mark = 64 << 10, 5
+	for n := min(end, most); n >= mark; n /= 2 { // perhaps a part of it can be read
+		b, err := storage.ReadAll(sv.src, end-n, n)
+		if err != nil || int64(len(b)) < n {
+			continue
+		}
+		for i := len(b) - mark; i >= 0; i-- {
+			if b[i] == 0xc6 && int64(binary.BigEndian.Uint32(b[i+1:])) == int64(len(b)-mark-i) {
+				return true
+			}
+		}
+		return false
+	}
+	return false
 }
 
 // atIndex reports whether a chunk would start where an older index does.
 func (sv *salvager) atIndex(positions []entry, from int64, all []candidate) bool {
 	return slices.ContainsFunc(positions, func(e entry) bool {
 		i, found := searchCandidate(all, from+int64(e))
-		return found && isIndex(&all[i].h) && sv.marked(&all[i])
+		return found && sv.isOldIndex(&all[i])
 	})
 }
 
-// complete reports whether all entries of an index p reference candidates, relative to a position in the file, or the
-// last chunk ends at an index.
-func (sv *salvager) complete(x, positions []entry, from int64, p *candidate, all []candidate) bool {
-	i, found := searchCandidate(all, from+int64(positions[len(positions)-1]))
-	if found {
-		end := all[i].at + int64(all[i].h.CBytes)
-		if next, ok := searchCandidate(all, end); end == p.at || ok && isIndex(&all[next].h) {
-			return true
-		}
-	}
-	return sv.resolve(x, from, all, false) != nil
+// oldIndex is the index of an older state.
+type oldIndex struct {
+	last int64 // start of the last chunk before it, at most
+	list []entry
 }
 
-// allLost reports whether the first entries that reference no candidate, relative to a position in the file, may all be
-// those of damaged chunks.
-func (sv *salvager) allLost(positions []entry, from int64, all []candidate) bool {
-	const most = 4
-	missing := 0
-	for _, e := range positions {
-		at, end := from+int64(e), sv.size
-		i, found := searchCandidate(all, at)
-		if found {
+// oldIndexes returns the last indexes of older states.
+func (sv *salvager) oldIndexes(all []candidate) (old []oldIndex) {
+	const most = 8
+	for i := len(all) - 1; i >= 0 && len(old) < most; i-- {
+		if sv.isOldIndex(&all[i]) {
+			old = append(old, oldIndex{all[i].at - coder.HeaderSize, sv.entries(&all[i])})
+		}
+	}
+	return old
+}
+
+// denies reports whether an entry references a chunk before the older index with a smaller one of the bases, which are
+// sorted, but not with base from.
+func (x *oldIndex) denies(from int64, bases []int64, all []candidate) bool {
+	for _, e := range x.list {
+		if e < 0 || e >= maxOffset || int64(e)+from <= x.last {
 			continue
 		}
-		if i < len(all) {
-			end = all[i].at
-		}
-		if !sv.mayBeLost(at, end) {
-			return false
-		}
-		if missing++; missing == most {
-			break
-		}
-	}
-	return true
-}
-
-// mayBeLost reports whether the bytes of a range may be a damaged chunk: they cannot be read, or have a chunk header or
-// zeros instead of it. A range of zeros, or one that starts before the file, is more probably the frame header.
-func (sv *salvager) mayBeLost(at, end int64) bool {
-	const most = 4096
-	if at < 0 {
-		return false
-	}
-	b, err := storage.ReadAll(sv.src, at, min(end-at, most))
-	if err != nil || len(b) < coder.HeaderSize {
-		return true
-	}
-	nonzero := func(c byte) bool { return c != 0 }
-	if slices.ContainsFunc(b[:coder.HeaderSize], nonzero) {
-		return noHeaders(b[:coder.HeaderSize]) == 0
-	}
-	return slices.ContainsFunc(b, nonzero)
-}
-
-// deniedBase reports whether an older index has an entry that references a chunk before this index with the base other,
-// but not with the larger base from.
-func (sv *salvager) deniedBase(from, other int64, all []candidate) bool {
-	for i := range all {
-		if !isIndex(&all[i].h) {
-			continue
-		}
-		last := all[i].at - coder.HeaderSize
-		for _, e := range sv.entries(&all[i]) {
-			if e < 0 || e >= maxOffset || int64(e)+from <= last || int64(e)+other > last {
-				continue
+		for _, other := range bases {
+			if other >= from || int64(e)+other > x.last {
+				break
 			}
-			if _, ok := searchCandidate(all[:i], int64(e)+other); ok {
+			if _, ok := searchCandidate(all, int64(e)+other); ok {
 				return true
 			}
 		}

@@ -32,6 +32,9 @@ type salvager struct {
 	checksums     []uint32 // of the chunks, in their order, if the trailer could be read
 	indexChecksum uint32   // of the index of these chunks
 
+	lengths  int  // of the lost header: how many fit the last index that was looked at
+	doubtful bool // several lengths fit the index that orders the chunks
+
 	trailerAt      int64   // offset of the trailer, if it could be read
 	order          []entry // of a directory: the entries of its index
 	orderChecksums []uint32

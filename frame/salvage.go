@@ -22,7 +22,7 @@ import (
 type Salvaged struct {
 	Chunks int  // number of intact chunks, which are in the new frame
 	Lost   int  // number of chunks that are known to be lost
-	Index  bool // whether the order of the chunks comes from an index or checksums, not from their positions
+	Index  bool // whether an index or checksums order the chunks, not their positions, and leave no doubt
 }
 
 // Salvage creates a new frame with the intact chunks and metalayers of the damaged frame in the file or directory
@@ -39,8 +39,9 @@ type Salvaged struct {
 // Otherwise Salvage searches every byte of the file, or the chunk files of the directory, for chunks that can be
 // decoded. If it finds an index most of whose entries are such chunks, it uses the order of that index. Otherwise it
 // orders them by the checksums, or without checksums by their positions. Deleted chunks may reappear. If the header is
-// lost, Salvage derives a new one from the chunks. It omits the metalayer that describes an array (b2nd or caterva) if
-// the chunks do not match it, and metalayers whose names have a NUL or are not UTF-8.
+// lost, Salvage derives a new one from the chunks. If chunks have one size, its length may remain in doubt, so that
+// chunks may have other numbers. It omits the metalayer that describes an array (b2nd or caterva) if the chunks do not
+// match it, and metalayers whose names have a NUL or are not UTF-8.
 //
 // For name and o see [Create]. Codecs, UserFilters and Concurrency also apply to reading the damaged frame, with the
 // default limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set,
@@ -147,10 +148,17 @@ func (sv *salvager) repairItemSize(ctx context.Context) {
 		sv.f.prepare(s)
 		sv.pool = sv.f.pool
 	}
-	intact := sv.countIntact(ctx)
-	if use(size); !sv.hasArray() && sv.countIntact(ctx) <= intact {
+	if use(size); !sv.hasArray() {
 		use(had)
-		return
+		without, all := sv.countIntact(ctx)
+		if all {
+			return
+		}
+		use(size)
+		if with, _ := sv.countIntact(ctx); with <= without {
+			use(had)
+			return
+		}
 	}
 	sv.report(sv.f.wrap("header", offTypeSize, corrupt("item size %d, that of the chunks is %d", had, size)))
 }
@@ -177,21 +185,23 @@ func (sv *salvager) hasArray() bool {
 	})
 }
 
-// countIntact returns how many stored chunks can be decoded.
-func (sv *salvager) countIntact(ctx context.Context) int {
+// countIntact returns how many chunks can be decoded, and reports whether these are all.
+func (sv *salvager) countIntact(ctx context.Context) (n int, all bool) {
 	chunks := sv.f.distinctChunks(ctx, sv.s)
 	chunks.left = salvageLimit(sv.size)
-	n := 0
+	all = true
 	for i := range sv.s.index.distinct() {
 		_, last, err := chunks.verify(i)
 		if last || ctx.Err() != nil {
-			break
+			return n, false
 		}
 		if err == nil {
 			n++
+		} else {
+			all = false
 		}
 	}
-	return n
+	return n, all
 }
 
 // rebuild opens a damaged frame with a new index. fault is the error of Open, which was reported, or nil.

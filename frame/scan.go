@@ -14,10 +14,20 @@ import (
 
 // candidate is an intact chunk that was found in a damaged frame.
 type candidate struct {
-	at  int64 // position in the file, or number of the chunk file
-	h   coder.Header
-	sum uint32
+	at   int64 // position in the file, or number of the chunk file
+	h    coder.Header
+	sum  uint32
+	mark mark
 }
+
+// mark is what marked has found for a candidate.
+type mark uint8
+
+const (
+	markUnknown mark = iota
+	markNone
+	markTrailer // a trailer starts after the candidate
+)
 
 // scan looks for chunks in the whole file. It stops early, with a report, if decoding false chunk headers costs too
 // much.
@@ -200,6 +210,10 @@ func (sv *salvager) arrange(candidates []candidate) error {
 		sv.matchChecksums(list, bad, candidates)
 	}
 	sv.found.Index = list != nil
+	if list != nil && checksums == nil && sv.doubtful {
+		sv.found.Index = false
+		sv.report(sv.f.wrap("header", 0, corrupt("several lengths of it fit the index: chunks may have other numbers")))
+	}
 	if list == nil {
 		for _, p := range sv.chunks(candidates) {
 			list = append(list, entry(p.at-sv.base()))
@@ -281,10 +295,18 @@ const trailerStart = "\x94\x01\x93"
 
 // marked reports whether a trailer starts after a candidate.
 func (sv *salvager) marked(p *candidate) bool {
-	end := p.at + int64(p.h.CBytes)
-	b, err := storage.ReadAll(sv.src, end, min(int64(len(trailerStart)), sv.size-end))
-	return err == nil && string(b) == trailerStart
+	if p.mark == markUnknown {
+		end := p.at + int64(p.h.CBytes)
+		b, err := storage.ReadAll(sv.src, end, min(int64(len(trailerStart)), sv.size-end))
+		if p.mark = markNone; err == nil && string(b) == trailerStart {
+			p.mark = markTrailer
+		}
+	}
+	return p.mark == markTrailer
 }
+
+// isOldIndex reports whether a candidate is an index with a trailer after it.
+func (sv *salvager) isOldIndex(p *candidate) bool { return isIndex(&p.h) && sv.marked(p) }
 
 // measure computes the sizes of a frame of these chunks, and makes a header if there is none.
 func (sv *salvager) measure(list []entry, candidates []candidate) error {
