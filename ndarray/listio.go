@@ -15,10 +15,12 @@ import (
 
 // readLists reads a selection with index arrays into dst. It decodes each chunk once, whatever the order of the items.
 func (a *Array) readLists(ctx context.Context, v engine.View, st *state, m *selection.Mapping, s *selection.Selection, sel []Index, dst []byte) error {
-	if p, err := selection.NewMaskPlan(ctx, st.geo, m, s, sel); err != nil {
+	mask, err := selection.NewMaskPlan(ctx, st.geo, m, s, sel)
+	if err != nil {
 		return err
-	} else if p != nil {
-		return v.Decode(ctx, &maskReading{plan: p, dst: dst, f: a.f}, min(p.BlockCount(), s.Items), int(st.geo.BlockBytes))
+	}
+	if mask != nil {
+		return v.Decode(ctx, &maskReading{plan: mask, dst: dst, f: a.f}, min(mask.BlockCount(), s.Items), int(st.geo.BlockBytes))
 	}
 	plan, err := a.listPlan(ctx, st, m, s, sel)
 	if err != nil {
@@ -157,10 +159,12 @@ func (a *Array) writeLists(ctx context.Context, b *frame.Batch, st *state, m *se
 	if s.Items == 0 {
 		return ctx.Err()
 	}
-	if p, err := selection.NewMaskPlan(ctx, st.geo, m, s, sel); err != nil {
+	mask, err := selection.NewMaskPlan(ctx, st.geo, m, s, sel)
+	if err != nil {
 		return err
-	} else if p != nil {
-		return a.encode(ctx, b, st, &maskWriting{plan: p, src: w.src, one: w.one}, 0)
+	}
+	if mask != nil {
+		return a.encode(ctx, b, st, &maskWriting{plan: mask, src: w.src, one: w.one}, 0)
 	}
 	if w.plan, err = a.listPlan(ctx, st, m, s, sel); err != nil {
 		return err

@@ -86,13 +86,13 @@ func (p *MaskPlan) take(position, n int) uint64 {
 // maskBox has the items of a block or chunk, as rows that are contiguous in the mask.
 type maskBox struct {
 	// The steps of the destination are positions in the mask, those of the source bytes. The last loop is over a row.
-	copy ndcopy.Copy
-	x    Box
+	copy  ndcopy.Copy
+	items Box
 }
 
 // rows sets b to the items of a block, and reports whether it has any.
 func (p *MaskPlan) rows(b *maskBox, c *ChunkPart, block int32) bool {
-	if !p.Box(&b.x, c, block) {
+	if !p.Box(&b.items, c, block) {
 		return false
 	}
 	p.setRows(b)
@@ -101,14 +101,14 @@ func (p *MaskPlan) rows(b *maskBox, c *ChunkPart, block int32) bool {
 
 // chunkRows sets b to all items of a chunk, without a source.
 func (p *MaskPlan) chunkRows(b *maskBox, c *ChunkPart) {
-	p.chunkBox(&b.x, c)
+	p.chunkBox(&b.items, c)
 	p.setRows(b)
 }
 
 // setRows sets the copy of b.
 func (p *MaskPlan) setRows(b *maskBox) {
 	c := &b.copy
-	p.loops(c, &b.x)
+	p.loops(c, &b.items)
 	for i := range c.N {
 		if c.DstStep[i] < 0 { // from the other end
 			c.Dst += (c.Count[i] - 1) * c.DstStep[i]
@@ -183,8 +183,8 @@ func (p *MaskPlan) last(position, n int, first bool) int {
 }
 
 // Next sets c to the first chunk with selected items, of those from chunk number next of the plan on, and next to the
-// number after it. It returns false if there is none. It also stops at a chunk if the context has ended: whoever reads
-// or writes the chunk then notices that.
+// number after it. It returns false if there is none. If the context has ended, it may stop at any chunk: the engine
+// then returns the error of the context.
 func (p *MaskPlan) Next(c *ChunkPart, next *int64) bool {
 	for skipped := 0; *next < p.Chunks; skipped++ {
 		p.Seek(c, *next)

@@ -39,13 +39,10 @@ func randomMask(r *rand.Rand, n int64) []bool {
 func checkMaskPlan(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	ctx := context.Background()
-	g, _ := randomCase(r)
-	if g.Items == 0 || g.Ndim == 0 {
+	g, m, shape := randomView(r)
+	if g == nil {
 		return
 	}
-	m := randomMapping(r, g)
-	var buf grid.Dims
-	shape := m.Shape(&buf)
 	total, _ := grid.Product(shape)
 	keep := randomMask(r, total)
 	sel := []Index{Mask(keep, shape)}
@@ -88,7 +85,6 @@ func checkMaskPlan(t *testing.T, r *rand.Rand) {
 	filled, wantFilled := make([]byte, len(user)), make([]byte, len(user))
 	var part ChunkPart
 	var listPart ListPart
-	var mover MaskMover
 	next := int64(0)
 	numbers := map[int64]bool{}
 	for mask.Next(&part, &next) {
@@ -103,38 +99,7 @@ func checkMaskPlan(t *testing.T, r *rand.Rand) {
 		delete(numbers, listPart.Number)
 		for next = 0; mask.Next(&part, &next) && part.Number != listPart.Number; {
 		}
-		have, blocks := mask.AppendBlocks(nil, &part), list.AppendBlocks(nil, &listPart)
-		blocks = slices.DeleteFunc(blocks, func(k int32) bool { return !list.Box(&listBox{}, &listPart, k) })
-		if !slices.Equal(have, blocks) {
-			t.Fatalf("mask of %v: blocks %v of chunk %d, want %v", shape, have, part.Number, blocks)
-		}
-		if have, want := mask.Covers(&part), list.Covers(&listPart); have != want {
-			t.Fatalf("mask of %v: covers chunk %d: %v, want %v", shape, part.Number, have, want)
-		}
-		for k := range int32(g.Blocks) {
-			block := make([]byte, g.BlockBytes)
-			for i := range block {
-				block[i] = byte(r.Uint32())
-			}
-			byList := ListMover{Plan: list, User: want}
-			byList.Some = list.Box(&byList.Part, &listPart, k)
-			end := mover.Set(mask, &part, k, read, false, false)
-			if byList.Some != (end > 0) || end > 0 && end != list.End(&byList.Part) {
-				t.Fatalf("mask of %v: block %d of chunk %d ends at %d", shape, k, part.Number, end)
-			}
-			byList.Move(block, false)
-			mover.Move(block, false)
-
-			one, kept := r.IntN(2) == 0, r.IntN(2) == 0
-			other := bytes.Clone(block)
-			byList.User, byList.ToBlock, byList.One = user, true, one
-			mover.Set(mask, &part, k, user, true, one)
-			byList.Move(block, kept)
-			mover.Move(other, kept)
-			if !bytes.Equal(block, other) {
-				t.Fatalf("mask of %v: writes differ in block %d of chunk %d", shape, k, part.Number)
-			}
-		}
+		checkMaskChunk(t, r, mask, list, &part, &listPart, user, read, want)
 		item := user[:size]
 		byList := ListMover{Plan: list, User: wantFilled, Some: true, One: true}
 		list.ChunkBox(&byList.Part, &listPart)
@@ -146,6 +111,45 @@ func checkMaskPlan(t *testing.T, r *rand.Rand) {
 	}
 	if len(numbers) > 0 || !bytes.Equal(read, want) || !bytes.Equal(filled, wantFilled) {
 		t.Fatalf("mask of %v: reads differ, or more chunks are read: %v", shape, numbers)
+	}
+}
+
+// checkMaskChunk compares the blocks of a chunk. Both plans read it, to read and want, and write it from user.
+func checkMaskChunk(t *testing.T, r *rand.Rand, mask *MaskPlan, list *ListPlan, part *ChunkPart, listPart *ListPart, user, read, want []byte) {
+	t.Helper()
+	g := mask.Geo
+	var mover MaskMover
+	have, blocks := mask.AppendBlocks(nil, part), list.AppendBlocks(nil, listPart)
+	blocks = slices.DeleteFunc(blocks, func(k int32) bool { return !list.Box(&listBox{}, listPart, k) })
+	if !slices.Equal(have, blocks) {
+		t.Fatalf("blocks %v of chunk %d, want %v", have, part.Number, blocks)
+	}
+	if have, want := mask.Covers(part), list.Covers(listPart); have != want {
+		t.Fatalf("covers chunk %d: %v, want %v", part.Number, have, want)
+	}
+	for k := range int32(g.Blocks) {
+		block := make([]byte, g.BlockBytes)
+		for i := range block {
+			block[i] = byte(r.Uint32())
+		}
+		byList := ListMover{Plan: list, User: want}
+		byList.Some = list.Box(&byList.Part, listPart, k)
+		end := mover.Set(mask, part, k, read, false, false)
+		if byList.Some != (end > 0) || end > 0 && end != list.End(&byList.Part) {
+			t.Fatalf("block %d of chunk %d ends at %d", k, part.Number, end)
+		}
+		byList.Move(block, false)
+		mover.Move(block, false)
+
+		one, kept := r.IntN(2) == 0, r.IntN(2) == 0
+		other := bytes.Clone(block)
+		byList.User, byList.ToBlock, byList.One = user, true, one
+		mover.Set(mask, part, k, user, true, one)
+		byList.Move(block, kept)
+		mover.Move(other, kept)
+		if !bytes.Equal(block, other) {
+			t.Fatalf("writes differ in block %d of chunk %d", k, part.Number)
+		}
 	}
 }
 

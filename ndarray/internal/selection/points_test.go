@@ -83,16 +83,23 @@ func randomMapping(r *rand.Rand, g *grid.Geometry) *Mapping {
 	return &m
 }
 
+// randomView returns a random view of a random array, and its shape, or nil if the array has no items or no axes.
+func randomView(r *rand.Rand) (*grid.Geometry, *Mapping, []int64) {
+	g, _ := randomCase(r)
+	if g.Items == 0 || g.Ndim == 0 {
+		return nil, nil, nil
+	}
+	m := randomMapping(r, g)
+	return g, m, m.Shape(new(grid.Dims))
+}
+
 // checkListPlan compares the sorted items of a plan with a loop over the listed positions of a view.
 func checkListPlan(t *testing.T, r *rand.Rand) {
 	t.Helper()
-	g, _ := randomCase(r)
-	if g.Items == 0 || g.Ndim == 0 {
+	g, m, shape := randomView(r)
+	if g == nil {
 		return
 	}
-	m := randomMapping(r, g)
-	var buf grid.Dims
-	shape := m.Shape(&buf)
 	total, _ := grid.Product(shape)
 	keep, at := make([]bool, total), []int64{}
 	for i := range keep {
