@@ -614,7 +614,7 @@ func salvageSectors(t *testing.T, layer int) {
 	}
 	for from := int64(0); from+sector <= s.indexPos(); from += sector {
 		sys, g, found := salvage(from, from+sector)
-		if found.Index != (from > 0) || found.Chunks+found.Lost != n || from > 0 && g.Info().Params.Level != 3 {
+		if !found.Index || found.Doubt != (from == 0) || found.Chunks+found.Lost != n || from > 0 && g.Info().Params.Level != 3 {
 			t.Errorf("metalayer of %d bytes, sector at %d: %+v", layer, from, found)
 		}
 		damaged, err := Open(t.Context(), name, &OpenOptions{sys: sys})
@@ -678,7 +678,7 @@ func salvageSectors(t *testing.T, layer int) {
 	must(t, err)
 	clear(b[s.indexPos():][:coder.HeaderSize]) // the older index, without which nothing else excludes the larger base
 	must(t, os.WriteFile(name, b, 0o666))
-	if _, _, found := salvage(0, sector); found.Index && s.headerLen < sector {
+	if _, _, found := salvage(0, sector); !found.Doubt {
 		t.Errorf("metalayer of %d bytes, without a header and an older index: %+v", layer, found)
 	}
 }
@@ -723,7 +723,7 @@ func TestSalvageBeginning(t *testing.T) {
 			g, found, err := Salvage(t.Context(), "", name, nil, nil)
 			must(t, err)
 			sure := !alike || checksums || long && k < 2 // of the length of the header
-			if found != (Salvaged{Chunks: n, Index: sure}) || !bytes.Equal(content(t, g), want) {
+			if found != (Salvaged{Chunks: n, Index: true, Doubt: !sure}) || !bytes.Equal(content(t, g), want) {
 				t.Errorf("alike %v, zeros %v, checksums %v, long %v, damage %d: %+v, or other data", alike, zeros, checksums, long, k, found)
 			}
 		}
@@ -734,7 +734,7 @@ func TestSalvageBeginning(t *testing.T) {
 		must(t, os.WriteFile(name, b, 0o666))
 		g, found, err := Salvage(t.Context(), "", name, nil, nil)
 		must(t, err)
-		if found != (Salvaged{Chunks: n - 1, Lost: 1, Index: checksums}) || !bytes.Equal(content(t, g)[:5*700], want[:5*700]) {
+		if found != (Salvaged{Chunks: n - 1, Lost: 1, Index: true, Doubt: !checksums}) || !bytes.Equal(content(t, g)[:5*700], want[:5*700]) {
 			t.Errorf("zeros %v, checksums %v, without a chunk: %+v, or other data", zeros, checksums, found)
 		}
 	}

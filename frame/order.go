@@ -23,17 +23,15 @@ func (sv *salvager) fromIndex(candidates []candidate, newest bool) ([]entry, []u
 	}
 	for _, most := range []bool{false, true} {
 		for i, p := range slices.Backward(candidates) {
-			if !isIndex(&p.h) || newest != sv.newest(&p) || !newest && !sv.marked(&p) {
+			if !isIndex(&p.h) || newest != sv.newest(&p) || !newest && !p.marked {
 				continue
 			}
-			sv.lengths = 0
-			list := sv.referencedBy(&p, candidates[:i], most)
-			doubtful := sv.lengths > 1
+			list, lengths := sv.referencedBy(&p, candidates[:i], most)
 			if list == nil || !newest && !sv.referencesAll(list, candidates) {
 				continue
 			}
 			sv.fill(list, candidates)
-			sv.doubtful = doubtful
+			sv.doubtful = lengths > 1
 			if !newest {
 				sv.report(sv.f.wrap("index", p.at, corrupt("taken from here, perhaps of an older state")))
 			}
@@ -144,30 +142,31 @@ func (sv *salvager) sumsOf(candidates []candidate) map[entry]uint32 {
 }
 
 // referencedBy returns the entries of a candidate if it is an index that references only other candidates, or with most
-// if it references mostly other candidates. Otherwise it returns nil.
-func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) []entry {
+// if it references mostly other candidates. Otherwise it returns nil. It also returns how many lengths of the header
+// fit the index.
+func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) (list []entry, lengths int) {
 	x := sv.entries(p)
 	if x == nil || len(all) == 0 {
-		return nil
+		return nil, 0
 	}
-	if sv.headed {
-		return sv.resolve(x, sv.base(), all, most)
+	base, lengths := sv.base(), 1
+	if !sv.headed {
+		if n, err := headerLen(sv.s.meta); err == nil && sv.layered {
+			base = int64(n)
+		} else if base, lengths = sv.guessBase(x, p, all); lengths == 0 {
+			return nil, 0
+		}
 	}
-	if n, err := headerLen(sv.s.meta); err == nil && sv.layered {
-		return sv.resolve(x, int64(n), all, most)
-	}
-	n, ok := sv.guessBase(x, p, all)
-	if !ok {
-		return nil
-	}
-	return sv.resolve(x, n, all, most)
+	return sv.resolve(x, base, all, most), lengths
 }
 
 // guessBase returns the most probable base of the entries of an index p, if the header is lost: the one where a
-// metalayer of the header ends, or the one with which most entries reference candidates. It assumes that one of the
-// first candidates is one of the first chunks. Chunks are after the base, which is less than 0 if the file has lost its
-// beginning, and before the index. If chunks have one size, several bases fit.
-func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base int64, ok bool) {
+// metalayer of the header ends, or the one with which most entries reference candidates. It also returns how many bases
+// fit. There are several if chunks have one size.
+//
+// It assumes that one of the first candidates is one of the first chunks. Chunks are after the base, which is less than
+// 0 if the file has lost its beginning, and before the index.
+func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base int64, fits int) {
 	last := p.at - coder.HeaderSize // start of the last chunk
 	var positions []entry
 	for _, e := range x {
@@ -178,7 +177,7 @@ func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base in
 	slices.Sort(positions)
 	bases := map[int64]int{} // and the entries that reference candidates
 	least, most := -p.at, 32
-	if !sv.marked(p) { // probably a chunk, of which there may be many
+	if !p.marked { // probably a chunk, of which there may be many
 		least, most = fixedLen, 4
 	}
 	try := func(from int64) {
@@ -203,46 +202,41 @@ func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base in
 	return sv.chooseBase(bases, all)
 }
 
-// chooseBase returns the most probable base and counts those that fit. See guessBase.
-func (sv *salvager) chooseBase(bases map[int64]int, all []candidate) (base int64, ok bool) {
+// chooseBase is guessBase for bases with the numbers of entries that reference candidates.
+func (sv *salvager) chooseBase(bases map[int64]int, all []candidate) (base int64, fits int) {
 	sorted := slices.Sorted(maps.Keys(bases))
 	for _, from := range slices.Backward(sorted) {
 		if sv.endsLayer(from) {
-			sv.lengths = 1
-			return from, true
+			return from, 1
 		}
 	}
-	sv.lengths = 0
-	most := 0
 	var old []oldIndex
 	if len(sorted) > 1 {
 		old = sv.oldIndexes(all)
 	}
+	most := 0
 	for _, from := range slices.Backward(sorted) {
 		if slices.ContainsFunc(old, func(x oldIndex) bool { return x.denies(from, sorted, all) }) {
 			continue
 		}
-		if sv.lengths++; bases[from] > most {
+		if fits++; bases[from] > most {
 			base, most = from, bases[from]
 		}
 	}
-	return base, most > 0
+	return base, fits
 }
 
-// endsLayer reports whether a metalayer of the header ends at a position: a mark and its length precede its content.
+// endsLayer reports whether a metalayer of the header ends at a position: its content follows a marker and its length.
 func (sv *salvager) endsLayer(end int64) bool {
-	const most, mark = 64 << 10, 5
-	for n := min(end, most); n >= mark; n /= 2 { // perhaps a part of it can be read
-		b, err := storage.ReadAll(sv.src, end-n, n)
-		if err != nil || int64(len(b)) < n {
-			continue
+	const most, before = 64 << 10, 5 // bytes to look at, and those before the content
+	var b []byte
+	for n := min(end, most); n >= before && b == nil; n /= 2 { // bytes before these may be in a bad sector
+		b, _ = storage.ReadAll(sv.src, end-n, n)
+	}
+	for i := len(b) - before; i >= 0; i-- {
+		if b[i] == 0xc6 && int64(binary.BigEndian.Uint32(b[i+1:])) == int64(len(b)-before-i) {
+			return true
 		}
-		for i := len(b) - mark; i >= 0; i-- {
-			if b[i] == 0xc6 && int64(binary.BigEndian.Uint32(b[i+1:])) == int64(len(b)-mark-i) {
-				return true
-			}
-		}
-		return false
 	}
 	return false
 }
@@ -251,7 +245,7 @@ func (sv *salvager) endsLayer(end int64) bool {
 func (sv *salvager) atIndex(positions []entry, from int64, all []candidate) bool {
 	return slices.ContainsFunc(positions, func(e entry) bool {
 		i, found := searchCandidate(all, from+int64(e))
-		return found && sv.isOldIndex(&all[i])
+		return found && all[i].isOldIndex()
 	})
 }
 
@@ -265,7 +259,7 @@ type oldIndex struct {
 func (sv *salvager) oldIndexes(all []candidate) (old []oldIndex) {
 	const most = 8
 	for i := len(all) - 1; i >= 0 && len(old) < most; i-- {
-		if sv.isOldIndex(&all[i]) {
+		if all[i].isOldIndex() {
 			old = append(old, oldIndex{all[i].at - coder.HeaderSize, sv.entries(&all[i])})
 		}
 	}

@@ -32,8 +32,7 @@ type salvager struct {
 	checksums     []uint32 // of the chunks, in their order, if the trailer could be read
 	indexChecksum uint32   // of the index of these chunks
 
-	lengths  int  // of the lost header: how many fit the last index that was looked at
-	doubtful bool // several lengths fit the index that orders the chunks
+	doubtful bool // the header is lost, and several lengths of it fit the index that orders the chunks
 
 	trailerAt      int64   // offset of the trailer, if it could be read
 	order          []entry // of a directory: the entries of its index
@@ -100,7 +99,7 @@ func (sv *salvager) openFile(ctx context.Context, name string) error {
 	sv.s.sparse = false
 	sv.readTrailer()
 	candidates, err := sv.scan(ctx)
-	fit := func(p candidate) bool { return sv.fits(&p.h) && !sv.inTrailer(&p) && !sv.marked(&p) }
+	fit := func(p candidate) bool { return sv.fits(&p.h) && !sv.inTrailer(&p) && !p.marked }
 	if err == nil && sv.headed && (sv.s.nbytes > 0 || len(candidates) > 0) && !slices.ContainsFunc(candidates, fit) {
 		sv.report(sv.f.wrap("header", 0, corrupt("it fits no chunk")))
 		sv.s.header, sv.headed = header{}, false
@@ -427,7 +426,7 @@ func (sv *salvager) openDir(ctx context.Context, dir string) error {
 func (sv *salvager) readOrder(ctx context.Context) ([]entry, uint32, error) {
 	candidates, err := sv.scan(ctx)
 	for _, p := range slices.Backward(candidates) {
-		if isIndex(&p.h) && sv.marked(&p) {
+		if p.isOldIndex() {
 			if list := sv.entries(&p); list != nil {
 				return list, p.sum, nil
 			}

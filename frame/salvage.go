@@ -22,7 +22,8 @@ import (
 type Salvaged struct {
 	Chunks int  // number of intact chunks, which are in the new frame
 	Lost   int  // number of chunks that are known to be lost
-	Index  bool // whether an index or checksums order the chunks, not their positions, and leave no doubt
+	Index  bool // whether the order of the chunks comes from an index or checksums, not from their positions
+	Doubt  bool // whether chunks may have other numbers, because the length of a lost header is not certain
 }
 
 // Salvage creates a new frame with the intact chunks and metalayers of the damaged frame in the file or directory
@@ -39,9 +40,9 @@ type Salvaged struct {
 // Otherwise Salvage searches every byte of the file, or the chunk files of the directory, for chunks that can be
 // decoded. If it finds an index most of whose entries are such chunks, it uses the order of that index. Otherwise it
 // orders them by the checksums, or without checksums by their positions. Deleted chunks may reappear. If the header is
-// lost, Salvage derives a new one from the chunks. If chunks have one size, its length may remain in doubt, so that
-// chunks may have other numbers. It omits the metalayer that describes an array (b2nd or caterva) if the chunks do not
-// match it, and metalayers whose names have a NUL or are not UTF-8.
+// lost, Salvage derives a new one from the chunks. If the chunks have one size, several lengths of the lost header may
+// fit the index. Salvage then takes the most probable one and sets Doubt. It omits the metalayer that describes an
+// array (b2nd or caterva) if the chunks do not match it, and metalayers whose names have a NUL or are not UTF-8.
 //
 // For name and o see [Create]. Codecs, UserFilters and Concurrency also apply to reading the damaged frame, with the
 // default limits of OpenOptions. Params, ChunkSize, Meta and VLMeta come from the damaged frame: if one of them is set,

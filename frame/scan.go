@@ -14,20 +14,14 @@ import (
 
 // candidate is an intact chunk that was found in a damaged frame.
 type candidate struct {
-	at   int64 // position in the file, or number of the chunk file
-	h    coder.Header
-	sum  uint32
-	mark mark
+	at     int64 // position in the file, or number of the chunk file
+	h      coder.Header
+	sum    uint32
+	marked bool // a trailer starts after it
 }
 
-// mark is what marked has found for a candidate.
-type mark uint8
-
-const (
-	markUnknown mark = iota
-	markNone
-	markTrailer // a trailer starts after the candidate
-)
+// isOldIndex reports whether the candidate is an index with a trailer after it.
+func (p *candidate) isOldIndex() bool { return isIndex(&p.h) && p.marked }
 
 // scan looks for chunks in the whole file. It stops early, with a report, if decoding false chunk headers costs too
 // much.
@@ -89,9 +83,9 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 			at++
 			continue
 		}
-		candidates = append(candidates, p)
 		end = max(end, at+int64(h.CBytes))
 		at = sv.after(&p)
+		candidates = append(candidates, p)
 	}
 	return candidates, nil
 }
@@ -117,15 +111,13 @@ func (sv *salvager) parse(b []byte, at int64) (coder.Header, bool) {
 	return h, err == nil && sv.plausible(&h)
 }
 
-// after returns the offset of the search for the chunk after an intact one: usually its end. If no known part starts
-// there, the size of the chunk may be wrong, so that it seems to overlap others.
+// after looks at the bytes after an intact chunk. It returns the offset of the search for the next one: usually the end
+// of the chunk. If no known part starts there, the size of the chunk may be wrong, so that it seems to overlap others.
 func (sv *salvager) after(p *candidate) int64 {
 	end := p.at + int64(p.h.CBytes)
-	if p.h.Stored() || p.h.Special() != chunk.Regular {
-		return end
-	}
 	b, err := storage.ReadAll(sv.src, end, min(coder.HeaderSize, sv.size-end))
-	if err != nil || len(b) == 0 || strings.HasPrefix(string(b), trailerStart) {
+	p.marked = err == nil && strings.HasPrefix(string(b), trailerStart)
+	if p.marked || err != nil || len(b) == 0 || p.h.Stored() || p.h.Special() != chunk.Regular {
 		return end
 	}
 	if len(b) == coder.HeaderSize {
@@ -209,9 +201,8 @@ func (sv *salvager) arrange(candidates []candidate) error {
 		s.index.checksums = checksums
 		sv.matchChecksums(list, bad, candidates)
 	}
-	sv.found.Index = list != nil
-	if list != nil && checksums == nil && sv.doubtful {
-		sv.found.Index = false
+	sv.found.Index, sv.found.Doubt = list != nil, list != nil && checksums == nil && sv.doubtful
+	if sv.found.Doubt {
 		sv.report(sv.f.wrap("header", 0, corrupt("several lengths of it fit the index: chunks may have other numbers")))
 	}
 	if list == nil {
@@ -272,7 +263,14 @@ func (sv *salvager) belongs(p *candidate, before []candidate) bool {
 	case sv.headed && s.chunkSize > 0:
 		return p.h.NBytes == int(s.chunkSize) || int64(p.h.NBytes) == s.nbytes%int64(s.chunkSize)
 	}
-	return !isIndex(&p.h) || !sv.marked(p) && sv.referencedBy(p, before, true) == nil
+	if !isIndex(&p.h) {
+		return true
+	}
+	if p.marked {
+		return false
+	}
+	list, _ := sv.referencedBy(p, before, true)
+	return list == nil
 }
 
 // ends reports whether a trailer ends at a position.
@@ -292,21 +290,6 @@ func (sv *salvager) inTrailer(p *candidate) bool {
 
 // trailerStart is the first bytes of a trailer.
 const trailerStart = "\x94\x01\x93"
-
-// marked reports whether a trailer starts after a candidate.
-func (sv *salvager) marked(p *candidate) bool {
-	if p.mark == markUnknown {
-		end := p.at + int64(p.h.CBytes)
-		b, err := storage.ReadAll(sv.src, end, min(int64(len(trailerStart)), sv.size-end))
-		if p.mark = markNone; err == nil && string(b) == trailerStart {
-			p.mark = markTrailer
-		}
-	}
-	return p.mark == markTrailer
-}
-
-// isOldIndex reports whether a candidate is an index with a trailer after it.
-func (sv *salvager) isOldIndex(p *candidate) bool { return isIndex(&p.h) && sv.marked(p) }
 
 // measure computes the sizes of a frame of these chunks, and makes a header if there is none.
 func (sv *salvager) measure(list []entry, candidates []candidate) error {
