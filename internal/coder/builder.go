@@ -307,6 +307,15 @@ func shareCopy(workers []*Worker, n int) ([]*Worker, int) {
 // lines that it overwrites.
 const copySize = 2 << 20
 
+// pieceSize returns how many of n bytes of a stored or special chunk a worker copies or fills at a time. Several
+// workers write to their caches as long as the bytes fit into them; see uncachedFill.
+func pieceSize(n int, workers []*Worker) int {
+	if len(workers) == 1 || n >= uncachedFill {
+		return copySize
+	}
+	return copySize / 8
+}
+
 // minShared is the number of bytes from which it is faster to wake other goroutines to copy or fill than to do without
 // them.
 const minShared = 4 << 20

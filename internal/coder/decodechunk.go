@@ -41,29 +41,36 @@ func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
 		return dst, err
 	}
 	whole := out[len(dst):]
-	r.uncached = p.o.Postfilter == nil && len(whole) >= uncachedLeast
 	if err := p.decodeBlocks(whole, w, r); err != nil {
 		return dst, err
 	}
 	return out, nil
 }
 
-// uncachedLeast is the number of decoded bytes from which filters write past the caches. So many bytes push each other
-// out of most caches before they are read. Stores past the caches do not load the lines that they overwrite, so they
-// take half the time. With a third-level cache of 32 MiB, writing and then reading 10 MiB takes the same time either
-// way. With less, the caches are faster.
+// uncachedLeast is the number of decoded bytes from which the filters of a single worker write past the caches. So many
+// bytes push each other out of most caches before they are read. Stores past the caches do not load the lines that they
+// overwrite, so they take half the time. With a third-level cache of 32 MiB, writing and then reading 10 MiB takes the
+// same time either way. With less, the caches are faster.
 const uncachedLeast = 12 << 20
 
-// uncachedFill is the number of bytes from which special values are written past the caches. It is larger than
-// uncachedLeast because a fill reads nothing that also takes space in the caches. With a third-level cache of 32 MiB,
-// filling 16 MiB again and again takes 1.7 times as long past the caches. Go clears memory by the same limit.
+// uncachedFill is the number of bytes from which several workers, and those that only copy or fill, write past the
+// caches. It is larger than uncachedLeast because a fill reads nothing that also takes space in the caches, and because
+// several workers use up what the memory can take, while the caches take more. With a third-level cache of 32 MiB,
+// filling 16 MiB again and again takes 1.7 times as long past the caches, and two workers that decode a shuffled ramp
+// take 1.6 times as long. Go clears memory by the same limit.
 const uncachedFill = 32 << 20
+
+// uncached reports whether workers that decode n bytes write them past the caches.
+func uncached(n int, workers []*Worker) bool {
+	return n >= uncachedFill || n >= uncachedLeast && len(workers) == 1
+}
 
 // decodeBlocks decodes all blocks of a chunk that w has opened. Where it is faster, workers decode two blocks at once,
 // as long as there are two for each worker.
 func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 	n, pairs := r.h.nblocks, 0
 	workers := p.getDecoders(n, r, w.Chunk)
+	r.uncached = p.o.Postfilter == nil && uncached(len(whole), workers)
 	if w.PrefersPairs(r) {
 		pairs = n / (2 * len(workers)) * len(workers)
 	}
@@ -71,7 +78,7 @@ func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
 		at := r.BlockOffset(k)
 		return whole[at : at+r.BlockLen(k)]
 	}
-	err := each(workers, n-pairs, func(w *Worker, i int) error {
+	err := spread(workers, n-pairs, func(w *Worker, i int) error {
 		if i < pairs {
 			return w.DecodePair([2][]byte{block(2 * i), block(2*i + 1)}, r, [2]int{2 * i, 2*i + 1})
 		}
@@ -105,9 +112,10 @@ func (p *Pool) fill(dst []byte, h *Header, chunk []byte, at int) {
 // fillPieces is fill on up to n workers.
 func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, at, n int) {
 	workers, uncached := p.getWorkers(n, -1), len(dst) >= uncachedFill
-	_ = each(workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
-		from := i * copySize
-		h.fill(dst[from:min(from+copySize, len(dst))], chunk, at+from, uncached)
+	size := pieceSize(len(dst), workers)
+	_ = spread(workers, (len(dst)-1)/size+1, func(_ *Worker, i int) error {
+		from := i * size
+		h.fill(dst[from:min(from+size, len(dst))], chunk, at+from, uncached)
 		return nil
 	})
 	p.putWorkers(workers)

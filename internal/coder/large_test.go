@@ -210,10 +210,10 @@ func TestFill(t *testing.T) {
 	}
 }
 
-// TestUncached decodes chunks that filters write past the caches, to memory of several alignments, and a chunk that is
+// TestUncached decodes chunks that filters write past the caches, to memory of several alignments, and chunks that are
 // just too short for that.
 func TestUncached(t *testing.T) {
-	src := make([]byte, uncachedLeast+8)
+	src := make([]byte, uncachedFill+8)
 	for i := range src {
 		src[i] = byte(i>>9 + i&3*(i*i>>8)) // some planes compress, others do not
 	}
@@ -224,15 +224,19 @@ func TestUncached(t *testing.T) {
 		{2, []Filter{Shuffle}}, {3, []Filter{Shuffle}}, {4, []Filter{Shuffle}}, {8, []Filter{Shuffle}},
 		{8, []Filter{Shuffle, ByteDelta}}, {4, []Filter{Shuffle.With(8), Shuffle}}, {4, []Filter{Delta, Shuffle}},
 	} {
-		for _, n := range []int{uncachedLeast - 8, uncachedLeast, uncachedLeast + 7} {
-			if brief() && n == uncachedLeast {
-				continue
-			}
+		sizes := []int{uncachedLeast - 8, uncachedLeast, uncachedLeast + 7}
+		switch {
+		case brief():
+			sizes = []int{uncachedLeast - 8, uncachedLeast + 7}
+		case c.size == 4:
+			sizes = append(sizes, uncachedFill-8, uncachedFill)
+		}
+		for _, n := range sizes {
 			b, err := Encode(nil, src[:n], Params{Codec: codec.BloscLZ, Level: 5, TypeSize: c.size, Filters: c.filters}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			pool := NewPool(&Options{Concurrency: 2})
+			pool := NewPool(&Options{Concurrency: 1 + n/(uncachedFill-8)})
 			for _, prefix := range []string{"", "a", "01234567"} {
 				got, err := pool.Decode([]byte(prefix), b)
 				if err != nil || string(got[:len(prefix)]) != prefix || !bytes.Equal(got[len(prefix):], src[:n]) {

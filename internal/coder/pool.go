@@ -48,6 +48,11 @@ func each(workers []*Worker, n int, f func(w *Worker, k int) error) error {
 	return sched.Each(&workers[0].pool.Pool, workers, n, f)
 }
 
+// spread is each without the order. See sched.Spread.
+func spread(workers []*Worker, n int, f func(w *Worker, k int) error) error {
+	return sched.Spread(&workers[0].pool.Pool, workers, n, f)
+}
+
 // Put returns a worker to the pool. The caller must not use it afterwards.
 func (p *Pool) Put(w *Worker) {
 	w.done()
