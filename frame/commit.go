@@ -32,7 +32,7 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	case f.broken != nil:
 		return nil, f.errBroken()
 	}
-	if err := f.lock.Edit(ctx, lockUser{f}); err != nil {
+	if err := f.lock.Edit(ctx); err != nil {
 		return nil, err
 	}
 	f.reclaim()

@@ -104,7 +104,7 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 		defer f.unlockOld()
 	}
 	if f.opts.Locking && !f.opts.Sparse {
-		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, true); errors.Is(err, fs.ErrNotExist) {
+		if f.lock, err = storage.OpenLock(f.sys, f.path, nil, lockUser{f}, true); errors.Is(err, fs.ErrNotExist) {
 			return &fs.PathError{Op: "create", Path: f.path, Err: errs.NoDirectory(f.path, err)}
 		} else if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 		return err
 	}
 	// No other process can use the directory before it has its name.
-	if f.lock, err = storage.OpenLock(f.sys, f.path, f.store.(*sparse).root, true); err != nil {
+	if f.lock, err = storage.OpenLock(f.sys, f.path, f.store.(*sparse).root, lockUser{f}, true); err != nil {
 		f.Close()
 		return err
 	}
@@ -157,7 +157,7 @@ func (f *Frame) lockOld(ctx context.Context) error {
 			f.old.root, err = f.sys.OpenRoot(f.path)
 		}
 		if err == nil {
-			f.old.lock, err = storage.OpenLock(f.sys, f.path, f.old.root, false)
+			f.old.lock, err = storage.OpenLock(f.sys, f.path, f.old.root, lockUser{f}, false)
 		}
 		if err == nil {
 			err = f.old.lock.Begin(ctx, false)
@@ -440,7 +440,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		return nil, err
 	}
 	f.beginBatch()
-	if err := f.lock.Edit(ctx, lockUser{f}); err != nil {
+	if err := f.lock.Edit(ctx); err != nil {
 		f.endBatch()
 		return nil, err
 	}

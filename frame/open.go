@@ -112,7 +112,7 @@ func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (err error
 		}
 	}
 	if f.opts.Locking {
-		if l, err = storage.OpenLock(f.sys, f.path, r, write); err != nil {
+		if l, err = storage.OpenLock(f.sys, f.path, r, lockUser{f}, write); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 
 // acquire returns the newest snapshot for reading; release it afterwards.
 func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
-	if err := f.lock.Share(ctx, lockUser{f}); err != nil {
+	if err := f.lock.Share(ctx); err != nil {
 		return nil, err
 	}
 	s := f.pin()
@@ -53,7 +53,7 @@ func (f *Frame) afterRead(s *snapshot, err error) error {
 	if s.draft {
 		return err
 	}
-	if ok, e := f.lock.Intact(lockUser{f}, s.epoch); e != nil {
+	if ok, e := f.lock.Intact(s.epoch); e != nil {
 		err = e
 	} else if !ok {
 		err = f.wrap("chunks", -1, ErrChanged)
@@ -219,7 +219,7 @@ func (f *Frame) Refresh(ctx context.Context) (bool, error) {
 		return false, f.errClosed()
 	}
 	if f.lock != nil {
-		if err := f.lock.Refresh(ctx, lockUser{f}); err != nil {
+		if err := f.lock.Refresh(ctx); err != nil {
 			return false, err
 		}
 		now := f.snap.Load()

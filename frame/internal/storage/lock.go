@@ -36,6 +36,7 @@ type Lock struct {
 	path string
 	sys  System
 	root Root // of a sparse frame
+	user User
 	edit bool // the counter can be written
 	File LockFile
 
@@ -107,10 +108,10 @@ func LockName(name string, sparse bool) string {
 	return name + ".b2lock"
 }
 
-// OpenLock opens the lock file of a frame, and creates it if it does not exist. r is the directory of a sparse frame,
+// OpenLock opens the lock file of frame u, and creates it if it does not exist. r is the directory of a sparse frame,
 // or nil. With edit, the counter can be written.
-func OpenLock(sys System, name string, r Root, edit bool) (*Lock, error) {
-	l := &Lock{path: LockName(name, r != nil), sys: sys, root: r, edit: edit}
+func OpenLock(sys System, name string, r Root, u User, edit bool) (*Lock, error) {
+	l := &Lock{path: LockName(name, r != nil), sys: sys, root: r, user: u, edit: edit}
 	var err error
 	if l.File, err = l.open(); err != nil {
 		return nil, l.error(err)
@@ -135,7 +136,7 @@ func (l *Lock) Begin(ctx context.Context, edit bool) error {
 	if l == nil || !CanLock {
 		return nil
 	}
-	err := l.take(ctx, func() (bool, error) { return l.tryNamed(nil, edit) })
+	err := l.take(ctx, func() (bool, error) { return l.tryNamed(edit) })
 	if err != nil {
 		return err
 	}
@@ -189,18 +190,18 @@ func (l *Lock) Is(sys System, name string) bool {
 }
 
 // Share takes the lock for reading, and follows the edits of other processes.
-func (l *Lock) Share(ctx context.Context, u User) error {
+func (l *Lock) Share(ctx context.Context) error {
 	if l == nil || !CanLock {
 		return nil
 	}
 	return l.take(ctx, func() (bool, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if err := u.Closed(); err != nil {
+		if err := l.user.Closed(); err != nil {
 			return false, err
 		}
 		if !l.locked {
-			if ok, err := l.shareNew(u); !ok || err != nil {
+			if ok, err := l.shareNew(); !ok || err != nil {
 				return false, err
 			}
 		}
@@ -210,12 +211,12 @@ func (l *Lock) Share(ctx context.Context, u User) error {
 }
 
 // shareNew tries to take the lock of the operating system for reading.
-func (l *Lock) shareNew(u User) (bool, error) {
+func (l *Lock) shareNew() (bool, error) {
 	if l.waiting {
 		return false, nil
 	}
 	if ok, err := l.File.TryLock(false); err != nil {
-		return false, l.errorOf(u, err)
+		return false, l.errorOf(err)
 	} else if !ok {
 		return false, nil
 	}
@@ -223,12 +224,12 @@ func (l *Lock) shareNew(u User) (bool, error) {
 	seq, err := l.count()
 	if err == nil && seq != l.seq {
 		// Its editor may have changed to another lock file.
-		if ok, err := l.tryNamed(u, false); !ok || err != nil {
+		if ok, err := l.tryNamed(false); !ok || err != nil {
 			l.locked = false
 			return false, err
 		}
 		if seq, err = l.count(); err == nil {
-			err = l.follow(u, seq, false, true)
+			err = l.follow(seq, false, true)
 		}
 	}
 	if err != nil && l.readers == 0 {
@@ -257,14 +258,14 @@ func (l *Lock) Unshare() {
 
 // Refresh follows all changes, also of programs that do not count them because they do not use the lock. No editor of
 // this handle may be active.
-func (l *Lock) Refresh(ctx context.Context, u User) error {
-	if err := l.Share(ctx, u); err != nil {
+func (l *Lock) Refresh(ctx context.Context) error {
+	if err := l.Share(ctx); err != nil {
 		return err
 	}
 	defer l.Unshare()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.follow(u, l.seq, false, false)
+	return l.follow(l.seq, false, false)
 }
 
 // Do calls do while no goroutine follows another process.
@@ -277,22 +278,20 @@ func (l *Lock) Do(do func()) {
 }
 
 // errorOf returns an error of the lock, or the error of a closed frame, whose lock file is closed, too. It returns nil
-// for nil. u may be nil.
-func (l *Lock) errorOf(u User, err error) error {
+// for nil.
+func (l *Lock) errorOf(err error) error {
 	if err == nil {
 		return nil
 	}
-	if u != nil {
-		if closed := u.Closed(); closed != nil {
-			return closed
-		}
+	if closed := l.user.Closed(); closed != nil {
+		return closed
 	}
 	return l.error(err)
 }
 
 // follow makes the stored state, whose counter is seq, the current one. The lock of the operating system is held.
-func (l *Lock) follow(u User, seq uint64, edit, counted bool) error {
-	changed, err := u.Follow(edit, counted, l.epoch+1)
+func (l *Lock) follow(seq uint64, edit, counted bool) error {
+	changed, err := l.user.Follow(edit, counted, l.epoch+1)
 	if err != nil {
 		return err
 	}
@@ -305,17 +304,17 @@ func (l *Lock) follow(u User, seq uint64, edit, counted bool) error {
 
 // Edit takes the lock for editing, and follows the edits of other processes. The caller must call EndEdit, also after
 // an error.
-func (l *Lock) Edit(ctx context.Context, u User) error {
+func (l *Lock) Edit(ctx context.Context) error {
 	if l == nil || !CanLock {
 		return nil
 	}
 	err := l.take(ctx, func() (bool, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if err := u.Closed(); err != nil {
+		if err := l.user.Closed(); err != nil {
 			return false, err
 		}
-		ok, err := l.tryNamed(u, true)
+		ok, err := l.tryNamed(true)
 		// If it fails, a shared lock is lost, too. Do not take that again before the next try: two processes that read
 		// and edit would keep each other from editing.
 		l.locked, l.writer, l.waiting = ok, ok, !ok && err == nil
@@ -330,7 +329,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 	seq, err := l.count()
 	counted, current := seq != l.seq, false
 	if err == nil && !counted {
-		current, err = u.Stored() // who uses another lock file has not changed the counter
+		current, err = l.user.Stored() // who uses another lock file has not changed the counter
 	}
 	if err != nil {
 		return err
@@ -342,7 +341,7 @@ func (l *Lock) Edit(ctx context.Context, u User) error {
 		l.seq++
 		return nil
 	}
-	return l.follow(u, seq+1, true, counted)
+	return l.follow(seq+1, true, counted)
 }
 
 // EndEdit undoes Edit, even if that failed.
@@ -371,7 +370,7 @@ func (l *Lock) shareAgain() {
 }
 
 // Intact reports whether no other process can have overwritten the state of an epoch while it was read.
-func (l *Lock) Intact(u User, epoch uint64) (bool, error) {
+func (l *Lock) Intact(epoch uint64) (bool, error) {
 	if l == nil || !CanLock {
 		return true, nil
 	}
@@ -379,7 +378,7 @@ func (l *Lock) Intact(u User, epoch uint64) (bool, error) {
 	defer l.mu.Unlock()
 	seq, err := l.count()
 	if err != nil {
-		return false, l.errorOf(u, err)
+		return false, l.errorOf(err)
 	}
 	return seq == l.seq && epoch == l.epoch, nil
 }

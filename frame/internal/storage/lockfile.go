@@ -90,22 +90,21 @@ func errOtherFile() error {
 	return fmt.Errorf("another file at each of %d tries: %w", lockTries, errs.ErrChanged)
 }
 
-// tryNamed tries to take the lock of the operating system on the file that has the name of the lock file now. u is nil
-// while the frame is opened.
-func (l *Lock) tryNamed(u User, exclusive bool) (bool, error) {
+// tryNamed tries to take the lock of the operating system on the file that has the name of the lock file now.
+func (l *Lock) tryNamed(exclusive bool) (bool, error) {
 	for range lockTries {
 		if ok, err := l.File.TryLock(exclusive); !ok || err != nil {
-			return false, l.errorOf(u, err)
+			return false, l.errorOf(err)
 		}
 		named, err := l.named()
 		if named && err == nil {
 			return true, nil
 		}
-		if err = l.errorOf(u, err); err == nil && u != nil && (exclusive || l.root != nil) {
-			_, err = u.Stored() // the lock file of another frame is of no use; readers of a file follow its name
+		if err = l.errorOf(err); err == nil && (exclusive || l.root != nil) {
+			_, err = l.user.Stored() // the lock file of another frame is of no use; readers of a file follow its name
 		}
 		if err == nil {
-			err = l.errorOf(u, l.exchange(exclusive))
+			err = l.errorOf(l.exchange(exclusive))
 		}
 		if err != nil {
 			l.File.Unlock()
