@@ -244,7 +244,7 @@ type loop struct {
 
 // setOrder sets the order of the items of a box: that of the array, because reading items in another order takes
 // longer. It is that of r if a kernel uses positions, or if the innermost axis of the array is neither reduced nor the
-// last one of the result.
+// last one of the result. The order of flipped axes does not matter either.
 func (j *reduction) setOrder(placed bool) {
 	j.order = make([]int, len(j.shape))
 	for i := range j.order {
@@ -253,6 +253,7 @@ func (j *reduction) setOrder(placed bool) {
 	if placed {
 		return
 	}
+	j.turn()
 	stored := slices.Clone(j.order)
 	slices.SortStableFunc(stored, func(a, b int) int { return cmp.Compare(j.storedAxis(a), j.storedAxis(b)) })
 	long := func(i int) bool { return j.shape[i] > 1 }
@@ -260,6 +261,21 @@ func (j *reduction) setOrder(placed bool) {
 	inner := slices.DeleteFunc(slices.Clone(stored), func(i int) bool { return !long(i) })
 	if n := len(inner) - 1; n >= 0 && (j.reduced[inner[n]] || inner[n] == last[len(last)-1]) {
 		j.order = stored
+	}
+}
+
+// turn makes the reduced axes of a flipped view run as those of the array. Boxes of a view that repeats or converts items
+// are those of r, so it remains.
+func (j *reduction) turn() {
+	m := &j.h.m
+	if m.Repeats() || !m.Convert.None() {
+		return
+	}
+	for i := range m.Ndim {
+		if x := &m.Axes[i]; x.Step < 0 && j.reduced[i] {
+			x.Start += (x.Count - 1) * x.Step
+			x.Step = -x.Step
+		}
 	}
 }
 
