@@ -264,8 +264,8 @@ func (j *reduction) setOrder(placed bool) {
 	}
 }
 
-// turn makes the reduced axes of a flipped view run as those of the array. Boxes of a view that repeats or converts items
-// are those of r, so it remains.
+// turn makes the reduced axes of a flipped view run as those of the array. Boxes of a view that repeats or converts
+// items are those of r, so it remains.
 func (j *reduction) turn() {
 	m := &j.h.m
 	if m.Repeats() || !m.Convert.None() {

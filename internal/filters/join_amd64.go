@@ -16,10 +16,10 @@ func joinFaster(width int) bool {
 // joinVector does Join for elements of 2, 4 or 8 bytes with a kernel, and returns the number of elements that are done.
 func joinVector(dst []byte, planes [][]byte, n int, uncached bool) int {
 	width, first := len(planes), 0
-	if !joinFaster(width) || n < 2*vectorElements {
+	if !joinFaster(width) || n < vectorElements {
 		return 0
 	}
-	if uncached {
+	if uncached = uncached && n >= 2*vectorElements; uncached {
 		// Stores past the caches are aligned.
 		//
 		// Safe: dst is not empty, because n is not 0. The address is only a number.
@@ -28,16 +28,24 @@ func joinVector(dst []byte, planes [][]byte, n int, uncached bool) int {
 			first = skip / width
 		}
 	}
-	var rows [8]*byte
 	race.Write(dst)
-	for j, p := range planes {
+	for _, p := range planes {
 		race.Read(p)
-		rows[j] = &p[first]
+	}
+	join := func(from, n int, uncached bool) {
+		var rows [8]*byte
+		for j, p := range planes {
+			rows[j] = &p[from]
+		}
+		joinKernel(&dst[from*width], &rows, width, n, uncached)
 	}
 	joinGeneric(dst, planes, first, 0)
 	m := (n - first) &^ (vectorElements - 1)
-	joinKernel(&dst[first*width], &rows, width, m, uncached)
-	return first + m
+	join(first, m, uncached)
+	if first+m < n { // the last iteration repeats some elements
+		join(n-vectorElements, vectorElements, false)
+	}
+	return n
 }
 
 // joinKernel calls the kernel for elements of 2, 4 or 8 bytes. n is a multiple of 32 and not zero.
