@@ -1,6 +1,7 @@
 package meta
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -168,13 +169,14 @@ func parseSimple(s string) (DType, error) {
 		code = known
 	}
 	n, err := strconv.ParseUint(code[1:], 10, 31)
-	if err != nil {
+	long := errors.Is(err, strconv.ErrRange) && strings.IndexByte("SVU", code[0]) >= 0
+	if err != nil && !long {
 		return bad()
 	}
 	if code[0] == 'U' {
 		n *= 4
 	}
-	if n > maxDTypeSize {
+	if long || n > maxDTypeSize {
 		return DType{}, fmt.Errorf("meta: dtype %s is larger than %d bytes: %w", clip(s), maxDTypeSize, ErrTooLarge)
 	}
 	d := Of(code[0], int(n))

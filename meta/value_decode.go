@@ -23,7 +23,8 @@ import (
 //
 // Other types are set as follows:
 //
-//   - Numbers are set if the value fits; integers also set floats.
+//   - Numbers are set if the value fits. Floats that are too large for a float32 do not; other floats and integers are
+//     rounded.
 //   - Arrays and tuples set slices, and Go arrays of the same length.
 //   - Maps set Map (which keeps order at all levels), Go maps, and structs. The fields have the names that Marshal
 //     gives them. Unknown keys are ignored.
@@ -243,7 +244,7 @@ func assignNumber(dst reflect.Value, x any) bool {
 		dst.SetInt(i)
 	case dst.CanUint() && isUint && !dst.OverflowUint(u):
 		dst.SetUint(u)
-	case dst.CanFloat():
+	case dst.CanFloat() && !dst.OverflowFloat(f):
 		dst.SetFloat(f)
 	default:
 		return false

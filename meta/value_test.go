@@ -302,6 +302,7 @@ func TestUnmarshalErrors(t *testing.T) {
 		{"9101", new([]string), ErrType}, {"9101", new(Map), ErrType}, {"80", new([]any), ErrType}, {"80", new(Tuple), ErrType}, {"80", new(Ext), ErrType}, {"90", new(Ext), ErrType},
 		{"90", new(map[string]any), ErrType}, {"90", new(inner), ErrType}, {"81a161a161", new(inner), ErrType}, {"810101", new(map[string]int), ErrType},
 		{"81a16101", new(map[string]string), ErrType}, {"819001", new(map[any]any), ErrType}, {"01", new(fmt.Stringer), ErrType}, {"01", new(chan int), ErrType},
+		{"cb7e37e43c8800759c", new(float32), ErrType}, {"92cb7e37e43c8800759c01", new([]float32), ErrType}, // 1e300
 	} {
 		err := Unmarshal(unhex(t, c.hex), c.into)
 		if !errors.Is(err, c.want) || !strings.HasPrefix(err.Error(), "meta: unmarshal") {
@@ -319,7 +320,7 @@ func TestUnmarshalFits(t *testing.T) {
 		{"93a95f5f7475706c655f5f0102", []int{1, 2}}, {"93a95f5f7475706c655f5f0102", [2]int{1, 2}}, {"93a95f5f7475706c655f5f0102", []any{int64(1), int64(2)}},
 		{"920102", Tuple{int64(1), int64(2)}}, {"920102", []byte{1, 2}}, {"c4020102", []uint8{1, 2}}, {"c4020102", [2]byte{1, 2}}, {"9181a161c0", []any{map[string]any{"a": nil}}},
 		{"9181a161c0", Tuple{map[string]any{"a": nil}}}, {"81a17881a161c0", Map{{"x", Map{{"a", nil}}}}}, {"82a16101a17a02", inner{A: 1}}, {"8101c3", map[int8]bool{1: true}},
-		{"a1ff", "\xff"}, {"8190c0", Map{{[]any{}, nil}}},
+		{"a1ff", "\xff"}, {"8190c0", Map{{[]any{}, nil}}}, {"cb7ff0000000000000", float32(math.Inf(1))},
 	} {
 		got := reflect.New(reflect.TypeOf(c.want))
 		if err := Unmarshal(unhex(t, c.hex), got.Interface()); err != nil || !reflect.DeepEqual(got.Elem().Interface(), c.want) {
