@@ -268,6 +268,30 @@ func TestAttrMessages(t *testing.T) {
 	}
 }
 
+// TestAttrNil stores nil pointers to arrays and views, and reads nil as an array.
+func TestAttrNil(t *testing.T) {
+	for _, v := range []any{nil, (*Array)(nil), (*View)(nil)} {
+		a, err := Create(ctx, "", []int64{1}, []int32{1}, &CreateOptions{Attrs: map[string]any{"x": v}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.SetAttr(ctx, "y", v); err != nil {
+			t.Error(err)
+		}
+		for _, name := range a.Attrs() {
+			inner := a
+			if err := a.Attr(name, &inner); err != nil || inner != nil {
+				t.Errorf("%T: %v, %v", v, inner, err)
+			}
+			var content any = 1
+			if err := a.Attr(name, &content); err != nil || content != nil {
+				t.Errorf("%T: %v, %v", v, content, err)
+			}
+		}
+		wantMessage(t, a.Attr("x", (**Array)(nil)), ErrType, "want a pointer")
+	}
+}
+
 // TestInfo describes arrays and views in a line, and checks them.
 func TestInfo(t *testing.T) {
 	ctx := context.Background()

@@ -29,7 +29,7 @@ func (a *Array) Attr(name string, v any) error {
 	if err != nil {
 		return storedAttrError(name, err)
 	}
-	if to, ok := v.(**Array); ok {
+	if to, ok := v.(**Array); ok && to != nil {
 		var inner *Array
 		if inner, err = a.openAttr(content); err == nil {
 			*to = inner
@@ -43,10 +43,11 @@ func (a *Array) Attr(name string, v any) error {
 	return nil
 }
 
-// openAttr opens an array that is stored as an attribute, within the limits of the array that it belongs to.
+// openAttr opens an array that is stored as an attribute, within the limits of the array that it belongs to. It returns
+// nil for nil.
 func (a *Array) openAttr(content []byte) (*Array, error) {
-	var x meta.Ext
-	if err := meta.UnmarshalWithin(content, &x, a.f.CheckAlloc); err != nil {
+	var x *meta.Ext
+	if err := meta.UnmarshalWithin(content, &x, a.f.CheckAlloc); err != nil || x == nil {
 		return nil, err
 	}
 	if x.Type != meta.ExtFrame {
@@ -91,11 +92,21 @@ func (b *Batch) SetAttr(ctx context.Context, name string, v any) error {
 	return storedAttrError(name, b.b.SetVLMeta(name, content))
 }
 
-// stored returns a copy of the array as an attribute.
-func (a *Array) stored(ctx context.Context) ([]byte, error) { return storedCopy(ctx, a) }
+// stored returns a copy of the array as an attribute, or nil for nil.
+func (a *Array) stored(ctx context.Context) ([]byte, error) {
+	if a == nil {
+		return meta.Marshal(nil)
+	}
+	return storedCopy(ctx, a)
+}
 
-// stored returns a copy of the view as an attribute.
-func (v *View) stored(ctx context.Context) ([]byte, error) { return storedCopy(ctx, v) }
+// stored returns a copy of the view as an attribute, or nil for nil.
+func (v *View) stored(ctx context.Context) ([]byte, error) {
+	if v == nil {
+		return meta.Marshal(nil)
+	}
+	return storedCopy(ctx, v)
+}
 
 // storedCopy returns a copy of r as an attribute.
 func storedCopy(ctx context.Context, r Reader) ([]byte, error) {
