@@ -60,6 +60,9 @@ func (s *Store) checkNotLeaf(key string, kind error) error {
 func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.Frame) error) error {
 	ctx = task.Context(ctx)
 	group = cleanKey(group)
+	if err := s.checkOpen(group); err != nil {
+		return err
+	}
 	if err := s.checkNotLeaf(group, errs.ErrNotExist); err != nil {
 		return atKey(group, err)
 	}

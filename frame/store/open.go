@@ -377,6 +377,14 @@ func (s *Store) Close() error {
 	return err
 }
 
+// checkOpen returns an error about a key if the store is closed.
+func (s *Store) checkOpen(key string) error {
+	if s.closed.Load() {
+		return atKey(key, errs.ErrClosed)
+	}
+	return nil
+}
+
 // checkGroups returns an error for a store with far more groups than leaves allowed.
 func (s *Store) checkGroups() error {
 	return s.index.countChildren(4 * min(s.opts.maxLeaves(), math.MaxInt/4))

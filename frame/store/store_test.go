@@ -155,6 +155,21 @@ func TestStoreReaderAt(t *testing.T) {
 			if _, err := s.Array(context.Background(), slices.Collect(s.Keys("/"))[0]); !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("after Close: %v", err)
 			}
+			if _, err := s.Stat(context.Background(), "/"); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("Stat after Close: %v", err)
+			}
+			if _, err := s.Attrs(context.Background(), "/"); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("Attrs after Close: %v", err)
+			}
+			n := 0
+			for _, err := range s.Walk(context.Background(), "/") {
+				if n++; !errors.Is(err, fs.ErrClosed) {
+					t.Errorf("Walk after Close: %v", err)
+				}
+			}
+			if n != 1 {
+				t.Errorf("Walk after Close yields %d entries", n)
+			}
 		})
 	}
 }

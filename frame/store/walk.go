@@ -36,6 +36,10 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 	ctx = task.Context(ctx)
 	group = cleanKey(group)
 	return func(yield func(Entry, error) bool) {
+		if err := s.checkOpen(group); err != nil {
+			yield(Entry{Key: group}, err)
+			return
+		}
 		if e, ok := s.index.find(group); !ok || !e.group {
 			yield(Entry{Key: group}, atKey(group, errs.ErrNotExist))
 			return
@@ -80,6 +84,9 @@ func (s *Store) Stat(ctx context.Context, key string) (Entry, error) {
 // entry describes a leaf or a group. box opens its files.
 func (s *Store) entry(ctx context.Context, box opener, n entryName) (Entry, error) {
 	e := Entry{Key: n.key, Kind: KindGroup}
+	if err := s.checkOpen(n.key); err != nil {
+		return e, err
+	}
 	if n.leaf == nil {
 		is, err := s.isTable(ctx, box, n.key)
 		if is && err == nil {
