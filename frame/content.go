@@ -27,8 +27,8 @@ import (
 // bufio.Reader, or set OpenOptions.Cache. A read that ends inside a block may stop decoding it there, and then does not
 // run the codec's own check of the rest, such as the Adler-32 of zlib. ReadChunk and ReadBlock decode to the end.
 //
-// The errors of a read are io.EOF, those of ReadChunk, and those of ctx. If the frame is closed, every read returns
-// fs.ErrClosed.
+// The errors of a read are io.EOF, those of ReadChunk, and those of ctx. If the frame is closed, every read before the
+// end returns fs.ErrClosed.
 func (f *Frame) Content(ctx context.Context) *io.SectionReader {
 	n := int64(math.MaxInt64) // of a closed frame: reads must fail, not find the end
 	if s := f.snap.Load(); s != nil {

@@ -339,7 +339,9 @@ func (a *Array) now() *state {
 // followed if it is replaced: Refresh then returns ErrChanged. For an array in memory it returns false.
 //
 // With OpenOptions.Locking, every read, Shape and Size also switch to the newest state. A later Refresh then no longer
-// reports it. To follow an array that grows, compare its shape with the number of items that were handled.
+// reports it. To follow an array that grows, compare its shape with the number of items that were handled. Without
+// Locking, Refresh may return false although items have changed in place, because it compares only where the chunks
+// are; reads return the new items all the same. With checksums it sees these changes, too.
 //
 // The error wraps ErrCorrupt, ErrChanged if an array of another dtype has taken its place, or is an error of
 // [frame.Frame.Refresh].

@@ -59,7 +59,8 @@ type CreateOptions struct {
 	// DType is a NumPy dtype in place of DTypeOf for the functions that take Go values. The values are converted as in
 	// Write. In Create, "S" and "U" get the length of the longest string. For Copy, Reshape, Concat and Stack, DType
 	// replaces the dtype of the source, and the bytes of the items are copied unchanged, so both dtypes must have the
-	// same size. To convert items, copy an AsType view.
+	// same size. Concat and Stack first give all items the byte order of the first source. To convert items, copy an
+	// AsType view.
 	DType string
 	// Attrs are the attributes, which python-blosc2 calls vlmeta. See Array.SetAttr for the values. For Copy of an
 	// array, nil selects the attributes of the source, and an empty map none.

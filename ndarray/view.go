@@ -280,7 +280,8 @@ func Squeeze(r Reader, axes ...int) (*View, error) {
 }
 
 // BroadcastTo returns a view that repeats items along axes of length 1 and along new axes before the first, by NumPy's
-// rules, so that it has the given shape. The view cannot be written. The error wraps ErrShape or ErrTooLarge.
+// rules, so that it has the given shape. The view cannot be written if it repeats items. The error wraps ErrShape or
+// ErrTooLarge.
 func BroadcastTo(r Reader, shape ...int64) (*View, error) {
 	return view(r, func(m *selection.Mapping) (selection.Mapping, error) {
 		next := *m

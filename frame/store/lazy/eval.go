@@ -27,11 +27,12 @@ import (
 // several times if it overlaps several chunks of the result. Several operands with Locking are not read ahead.
 //
 // The error wraps errors.ErrUnsupported, with the position in the expression, for operations that this package does not
-// compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrShape for shapes that do not match;
-// ndarray.ErrValue for a number that its dtype cannot hold; or ndarray.ErrTooLarge for an array in memory that no
-// operand justifies by its stored bytes or MaxBytes. With Overwrite, the result can replace an operand; but if both are
-// in one file and have Locking, Eval returns ndarray.ErrParam, because it would wait for its own reading. Other errors
-// are those of reading and of ndarray.Create.
+// compute; ndarray.ErrParam for a missing operand or wrong arguments; ndarray.ErrBounds for an axis that an operand
+// does not have, or that occurs twice; ndarray.ErrShape for shapes that do not match; ndarray.ErrValue for a number
+// that its dtype cannot hold; or ndarray.ErrTooLarge for an array in memory that no operand justifies by its stored
+// bytes or MaxBytes. With Overwrite, the result can replace an operand; but if both are in one file and have Locking,
+// Eval returns ndarray.ErrParam, because it would wait for its own reading. Other errors are those of reading and of
+// ndarray.Create.
 func (e *Expression) Eval(ctx context.Context, name string, operands map[string]ndarray.Reader, o *ndarray.CreateOptions) (*ndarray.Array, error) {
 	b := &binder{ctx: ctx, operands: maps.Clone(operands)}
 	release, err := b.hold(e.Names(), name, o)
