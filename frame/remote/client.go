@@ -247,8 +247,11 @@ func (c *client) follow(resp *http.Response) {
 		return // no redirect
 	}
 	h := resp.Request.Header.Clone()
-	for _, name := range []string{"Range", "If-Match", "If-Unmodified-Since", "Accept-Encoding", "Referer"} {
+	for _, name := range []string{"Range", "If-Match", "If-Unmodified-Since", "Accept-Encoding"} {
 		h.Del(name)
+	}
+	if c.o.Header.Get("Referer") == "" { // otherwise it is that of the caller
+		h.Del("Referer")
 	}
 	if c.http.Jar != nil { // it adds its cookies, after those of Options.Header, to each request
 		own := c.o.Header.Get("Cookie")

@@ -118,6 +118,32 @@ func TestRedirectReferer(t *testing.T) {
 	}
 }
 
+// TestRedirectOwnReferer sends the Referer of the caller also with the requests that need no redirect.
+func TestRedirectOwnReferer(t *testing.T) {
+	for _, host := range []string{"127.0.0.1", "localhost"} {
+		data := randomBytes(300_000)
+		s := newServer(t, data)
+		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == "/a" {
+				http.Redirect(w, r, strings.Replace(s.URL, "127.0.0.1", host, 1)+"/b", http.StatusFound)
+				return true
+			}
+			if own, secret := r.Header.Get("Referer"), r.Header.Get("Authorization"); own != "http://mine/" || host == "localhost" && secret != "" {
+				t.Errorf("%s: Referer %q, Authorization %q", host, own, secret)
+			}
+			return false
+		})
+		o := quick()
+		o.Header = http.Header{"Referer": {"http://mine/"}, "Authorization": {"secret"}}
+		obj, err := Open(t.Context(), s.URL+"/a", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(t, obj, data, []Range{{Off: 100_000, Len: 10}})
+		obj.Close()
+	}
+}
+
 // TestRedirectInvalid redirects to URLs that no request can reach. The request is not repeated, and the error does not
 // hold the query.
 func TestRedirectInvalid(t *testing.T) {
