@@ -178,7 +178,7 @@ func (c *client) get(ctx context.Context, w wish, id *identity) (*answer, error)
 		return fail(err)
 	}
 	a := &answer{id: identity{Size: got.Size}, off: w.off, body: got.Body, settled: true}
-	if got.Version != "" {
+	if got.Version != "" && len(got.Version) <= maxVersion {
 		a.id.ETag = strconv.Quote(got.Version)
 	}
 	if id != nil {

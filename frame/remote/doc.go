@@ -52,7 +52,8 @@
 // see Dir.
 //
 // With Last-Modified, a second change within the same second is not noticed, unless there is a weak ETag: another one
-// counts as another version. An ETag with a space is compared, but not sent.
+// counts as another version. An ETag with a space is compared, but not sent. An ETag of more than 1 KiB counts as
+// missing, because a Dir keeps one for each of its files.
 //
 // Many servers of files look at the version only before they send an answer. If a file is edited in place at the same
 // time, the answer can have bytes of two versions, which is not noticed. A file that is replaced by renaming is safe,

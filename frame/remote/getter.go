@@ -24,6 +24,7 @@ type Getter interface {
 type Answer struct {
 	Body io.ReadCloser // the bytes asked for; nil if the object is empty
 	Size int64         // of the object
-	// Version names the version of the object: if two versions are equal, the bytes are equal. "" = unknown.
+	// Version names the version of the object: if two versions are equal, the bytes are equal. "" = unknown, and so is
+	// a name of more than 1 KiB.
 	Version string
 }

@@ -219,6 +219,44 @@ func TestOddETags(t *testing.T) {
 	}
 }
 
+// TestLongVersions reads objects whose versions are too long to be kept.
+func TestLongVersions(t *testing.T) {
+	data := randomBytes(300_000)
+	s := newServer(t, data)
+	modified := time.Unix(1e9, 0).UTC().Format(http.TimeFormat)
+	long := strings.Replace(modified, " GMT", "."+strings.Repeat("0", maxVersion)+" GMT", 1)
+	tag := `"` + strings.Repeat("x", maxVersion-2) + `"`
+	for _, c := range []struct{ etag, modified, want string }{
+		{tag, modified, tag}, {`"` + strings.Repeat("x", maxVersion) + `"`, modified, modified},
+		{`"` + strings.Repeat("x", maxVersion) + `"`, "", ""}, {"", long, ""},
+	} {
+		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			w.Header().Set("ETag", c.etag)
+			w.Header().Set("Last-Modified", c.modified)
+			return false
+		})
+		obj, err := Open(t.Context(), s.URL, quick())
+		if c.want == "" {
+			if !errors.Is(err, errors.ErrUnsupported) {
+				t.Errorf("%.10s, %.40s: %v, want ErrUnsupported", c.etag, c.modified, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		readAll(t, obj, data, []Range{{Off: 100_000, Len: 10}})
+		if got := obj.Version(); got != c.want {
+			t.Errorf("%.10s, %.40s: version %.40q, want %.40q", c.etag, c.modified, got, c.want)
+		}
+		obj.Close()
+	}
+	g := &memoryGetter{data: data, version: strings.Repeat("x", maxVersion+1)}
+	if _, err := OpenGetter(t.Context(), "store/x", g, nil); !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("a long version of a Getter: %v, want ErrUnsupported", err)
+	}
+}
+
 func TestTrace(t *testing.T) {
 	data := randomBytes(300_000)
 	s := newServer(t, data)

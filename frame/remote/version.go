@@ -19,13 +19,16 @@ type identity struct {
 	Size int64
 }
 
-// versionOf returns the version that an answer names. Malformed values count as missing.
+// maxVersion is the size in bytes of the longest name of a version. A Dir keeps one for each of its files.
+const maxVersion = 1 << 10
+
+// versionOf returns the version that an answer names. Malformed and long values count as missing.
 func versionOf(h http.Header) version {
 	v := version{ETag: h.Get("ETag"), Modified: h.Get("Last-Modified")}
-	if !validETag(strings.TrimPrefix(v.ETag, "W/")) {
+	if len(v.ETag) > maxVersion || !validETag(strings.TrimPrefix(v.ETag, "W/")) {
 		v.ETag = ""
 	}
-	if _, err := http.ParseTime(v.Modified); err != nil {
+	if _, err := http.ParseTime(v.Modified); err != nil || len(v.Modified) > maxVersion {
 		v.Modified = ""
 	}
 	return v
