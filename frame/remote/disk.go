@@ -285,8 +285,9 @@ func (d *diskCache) exists(name string) bool {
 	return err == nil
 }
 
-// limit notes that n bytes were written, and removes the files that were not used for longest if there are too many. It
-// looks at the folder after the first write and whenever a sixteenth of the limit was written.
+// limit notes that n bytes were written, and removes the files that were not used for longest if there are too many.
+// KEY.ask stays as long as KEY.obj. limit looks at the folder after the first write and whenever a sixteenth of the
+// limit was written.
 func (d *diskCache) limit(n int64) {
 	d.mu.Lock()
 	d.written += n
@@ -326,6 +327,9 @@ func (d *diskCache) limit(n int64) {
 	for _, fi := range files {
 		if total <= d.most-d.most/8 {
 			break
+		}
+		if key, ok := strings.CutSuffix(fi.Name(), askSuffix); ok && d.exists(key+entrySuffix) {
+			continue // the next Open would use the entry without asking
 		}
 		d.root.Remove(fi.Name())
 		total -= fi.Size()

@@ -343,55 +343,6 @@ func TestDiskDamaged(t *testing.T) {
 	}
 }
 
-// TestDiskLimit fills a cache beyond its limit, and leaves files of others alone.
-func TestDiskLimit(t *testing.T) {
-	data := randomBytes(3 << 20)
-	s := newServer(t, data)
-	dir := t.TempDir()
-	for _, name := range []string{"notes.txt", "tmp-0123", "tmp-old"} {
-		if err := os.WriteFile(filepath.Join(dir, name), make([]byte, 100), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	old := time.Now().Add(-2 * time.Hour)
-	if err := os.Chtimes(filepath.Join(dir, "tmp-old"), old, old); err != nil {
-		t.Fatal(err)
-	}
-	o := diskOptions(dir)
-	o.DirBytes = 1 << 20
-	o.MaxLen = 128 << 10
-	obj := openServer(t, s, o)
-	for range 2 {
-		for off := int64(0); off < int64(len(data)); off += 100_000 {
-			readAll(t, obj, data, []Range{{Off: off, Len: min(100_000, int64(len(data))-off)}})
-		}
-	}
-	settle(t, obj)
-	total := int64(0)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range entries {
-		fi, err := e.Info()
-		if err != nil {
-			t.Fatal(err)
-		}
-		total += fi.Size()
-		if e.Name() == "tmp-old" {
-			t.Error("the file of a killed process is left")
-		}
-	}
-	if total > o.DirBytes+o.DirBytes/16+blockSize || total < o.DirBytes/2 {
-		t.Errorf("%d bytes, want about %d", total, o.DirBytes)
-	}
-	for _, name := range []string{"notes.txt", "tmp-0123"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Error(err)
-		}
-	}
-}
-
 // TestDiskShared lets several objects use a folder at the same time, while the object on the server changes. Each must
 // see one version.
 func TestDiskShared(t *testing.T) {
