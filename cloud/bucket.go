@@ -25,6 +25,14 @@ type Driver interface {
 	Status(err error) int
 }
 
+// Locator is implemented by a Driver whose store depends on more than the URL of a bucket: on the environment, or on a
+// client of the program.
+type Locator interface {
+	// Location returns what distinguishes the store of a bucket from others, such as an endpoint or an account. It must
+	// not depend on credentials that change.
+	Location(b *blob.Bucket) string
+}
+
 // Bucket is a bucket of a store. It is safe for concurrent use. Errors of the store are a *remote.Error. They wrap the
 // error of the library and, where there is one, the common value: fs.ErrNotExist, fs.ErrExist, fs.ErrPermission or
 // frame.ErrChanged.
@@ -32,12 +40,12 @@ type Bucket struct {
 	*blob.Bucket
 	driver Driver
 	name   string // what the names of objects in messages begin with: the URL, a slash, and the prefix of all keys
-	id     string // the URL
+	id     string // the URL, and what a Locator returns
 }
 
 // New returns a Bucket for b, which the Bucket owns. d is the driver for the store; nil uses what all stores have in
-// common. A URL such as "s3://bucket" names the bucket in messages and in disk caches. Messages leave out its user and
-// query, which may hold secrets, and put the prefix of the query before the key.
+// common. A URL such as "s3://bucket" names the bucket in messages and, with the location of a Locator, in disk caches.
+// Messages leave out its user and query, which may hold secrets, and put the prefix of the query before the key.
 func New(b *blob.Bucket, url string, d Driver) *Bucket {
 	if d == nil {
 		d = common{}
@@ -49,7 +57,11 @@ func New(b *blob.Bucket, url string, d Driver) *Bucket {
 		u.Path = strings.TrimSuffix(u.Path, "/") + "/"
 		name = public(u) + u.Query().Get("prefix")
 	}
-	return &Bucket{Bucket: b, driver: d, name: name, id: url}
+	id := url
+	if l, ok := d.(Locator); ok {
+		id += "\x00" + l.Location(b)
+	}
+	return &Bucket{Bucket: b, driver: d, name: name, id: id}
 }
 
 // OpenBucket opens a bucket by its URL, as [blob.OpenBucket] does: "s3://bucket?region=eu-west-1". A prefix of all keys
@@ -136,6 +148,9 @@ func given(ctx context.Context) context.Context {
 
 // Open opens the object with a key for reading. See [remote.Open] for its requests and [remote.OpenGetter] for the
 // options that do not apply. Close of the Object does not close the Bucket.
+//
+// Options.Dir keeps objects by the URL of the Bucket, by the location that the driver returns, and by the key. If one
+// URL leads to several stores, and the driver is not a [Locator], set Options.Key to different names.
 func (b *Bucket) Open(ctx context.Context, key string, o *remote.Options) (*remote.Object, error) {
 	return b.open(ctx, key, &object{b, key}, o)
 }

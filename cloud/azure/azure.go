@@ -27,6 +27,7 @@ import (
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
 	"gocloud.dev/blob"
 	_ "gocloud.dev/blob/azureblob" // opens azblob:// URLs
 
@@ -107,6 +108,17 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 		return nil, err
 	}
 	return a, nil
+}
+
+// Location implements [cloud.Locator]. It returns the URL of the container, which has the account, without its query,
+// which may hold a token.
+func (Driver) Location(b *blob.Bucket) string {
+	var c *container.Client
+	if !b.As(&c) {
+		return ""
+	}
+	url, _, _ := strings.Cut(c.URL(), "?")
+	return url
 }
 
 // Status implements [cloud.Driver].

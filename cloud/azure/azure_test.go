@@ -3,10 +3,14 @@ package azure_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"gocloud.dev/blob/azureblob"
 
 	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/cloud/azure"
@@ -49,6 +53,25 @@ func TestOpen(t *testing.T) { cloudtest.TestOpen(t, store(t)) }
 
 // TestWriteFaults writes to a server that fails.
 func TestWriteFaults(t *testing.T) { cloudtest.TestWriteFaults(t, store(t)) }
+
+// TestLocations opens a blob of two accounts, whose tokens change.
+func TestLocations(t *testing.T) {
+	token := 0
+	cloudtest.TestLocations(t, store(t), func(host string, o *remote.Options) (*remote.Object, error) {
+		token++
+		c, err := container.NewClientWithNoCredential(fmt.Sprintf("http://%s/account/bucket?sig=%d", host, token), nil)
+		if err != nil {
+			return nil, err
+		}
+		inner, err := azureblob.OpenBucket(t.Context(), c, nil)
+		if err != nil {
+			return nil, err
+		}
+		b := cloud.New(inner, "azblob://bucket", azure.Driver{})
+		t.Cleanup(func() { b.Close() })
+		return b.Open(t.Context(), "dir/a", o)
+	})
+}
 
 // TestNoTime opens an object without the time of its last change.
 func TestNoTime(t *testing.T) {

@@ -16,6 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strconv"
 
 	"cloud.google.com/go/storage"
@@ -88,6 +89,9 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 	a := &remote.Answer{Body: r, Size: r.Attrs.Size, Version: strconv.FormatInt(r.Attrs.Generation, 10)}
 	return a, nil
 }
+
+// Location implements [cloud.Locator]. It returns the host of an emulator that the environment names.
+func (Driver) Location(*blob.Bucket) string { return os.Getenv("STORAGE_EMULATOR_HOST") }
 
 // Status implements [cloud.Driver].
 func (Driver) Status(err error) int {

@@ -40,3 +40,11 @@ func TestOpen(t *testing.T) { cloudtest.TestOpen(t, store(t)) }
 
 // TestWriteFaults writes to a server that fails.
 func TestWriteFaults(t *testing.T) { cloudtest.TestWriteFaults(t, store(t)) }
+
+// TestLocations opens an object of two stores that the environment names.
+func TestLocations(t *testing.T) {
+	cloudtest.TestLocations(t, store(t), func(host string, o *remote.Options) (*remote.Object, error) {
+		t.Setenv("STORAGE_EMULATOR_HOST", host)
+		return gcs.Open(t.Context(), "gs://bucket/dir/a?anonymous=true", o)
+	})
+}

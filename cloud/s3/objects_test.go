@@ -65,3 +65,12 @@ func TestOpen(t *testing.T) { cloudtest.TestOpen(t, store(t)) }
 
 // TestStoreFaults writes to a server that fails.
 func TestStoreFaults(t *testing.T) { cloudtest.TestWriteFaults(t, store(t)) }
+
+// TestLocations opens an object of two stores that the environment names.
+func TestLocations(t *testing.T) {
+	setenv(t)
+	cloudtest.TestLocations(t, store(t), func(host string, o *remote.Options) (*remote.Object, error) {
+		t.Setenv("AWS_ENDPOINT_URL", "http://"+host)
+		return s3.Open(t.Context(), "s3://bucket/dir/a?region=us-east-1&use_path_style=true", o)
+	})
+}

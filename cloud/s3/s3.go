@@ -122,6 +122,17 @@ func (d Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int6
 	return a, nil
 }
 
+// Location implements [cloud.Locator]. It returns the endpoint and the region, which come from the environment if the
+// URL does not have them.
+func (Driver) Location(b *blob.Bucket) string {
+	var c *s3.Client
+	if !b.As(&c) {
+		return ""
+	}
+	o := c.Options()
+	return aws.ToString(o.BaseEndpoint) + " " + o.Region
+}
+
 // Status implements [cloud.Driver].
 func (Driver) Status(err error) int {
 	var e *awshttp.ResponseError

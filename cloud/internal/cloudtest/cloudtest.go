@@ -133,6 +133,35 @@ func TestOpen(t *testing.T, store *Store) {
 	}
 }
 
+// TestLocations opens an object of two stores by one URL, with one cache on disk. open opens dir/a at a host.
+func TestLocations(t *testing.T, store *Store, open func(host string, o *remote.Options) (*remote.Object, error)) {
+	o := &remote.Options{Dir: t.TempDir()}
+	var servers []*server
+	var hosts []string
+	for i := range 2 {
+		s := &server{store: store, data: bytes.Repeat([]byte{byte(i)}, 1000), generation: i}
+		listener := httptest.NewServer(s)
+		defer listener.Close()
+		servers, hosts = append(servers, s), append(hosts, strings.TrimPrefix(listener.URL, "http://"))
+	}
+	for _, i := range []int{0, 1, 0} {
+		src, err := open(hosts[i], o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make([]byte, 1000)
+		if _, err := src.ReadAt(got, 0); err != nil || !bytes.Equal(got, servers[i].data) {
+			t.Errorf("store %d: bytes of store %d, %v", i, got[0], err)
+		}
+		src.Close()
+	}
+	servers[0].mu.Lock()
+	defer servers[0].mu.Unlock()
+	if n := len(servers[0].requests); n > 3 { // two to open it, and perhaps one for the version
+		t.Errorf("%d requests, want the object from the disk", n)
+	}
+}
+
 // TestWriteFaults writes an object and objects of an array, and the store refuses them or does not answer.
 func TestWriteFaults(t *testing.T, store *Store) {
 	var answer atomic.Pointer[http.HandlerFunc] // to a request that writes
