@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -424,4 +425,64 @@ func (f trapFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
 	f.backward.Tick()
 	copy(dst, src)
 	return nil
+}
+
+// TestSelectionMemory compares the memory of index arrays with what a read allocates.
+func TestSelectionMemory(t *testing.T) {
+	ctx := t.Context()
+	a, err := Zeros(ctx, "", []int64{10, 10, 4}, "|u1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	const n = 1000
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = int64(i % 10)
+	}
+	keep := make([]bool, 10)
+	keep[3], keep[7] = true, true
+	const many = 1_000_000
+	long := make([]int64, many)
+	for _, c := range []struct {
+		sel  []Index
+		want int64
+	}{
+		{nil, 0}, {[]Index{At(1), Span(2, 5)}, 0},
+		{[]Index{Pick(list...)}, 16 * n}, {[]Index{Pick(list...), Pick(1, 2, 3)}, 16 * (n + 3)},
+		{[]Index{Coords(list)}, 16 * n}, {[]Index{Coords(list), Coords(list)}, 16 * n},
+		{[]Index{Coords(list, n, 1), Coords(list)}, 16 * n * n}, {[]Index{Coords(list), At(1), Span(0, 2)}, 16 * n},
+		{[]Index{Mask(keep)}, 32}, {[]Index{Flat(list...)}, 16 * n}, {[]Index{Coords(list), All, Span(0, 0)}, 0},
+		{[]Index{Coords(list, n, 1, 1), Coords(list, n, 1), Coords(long[:n])}, 16 * n * n * n},
+		{[]Index{Coords(long, many, 1, 1), Coords(long, many, 1), Coords(long)}, math.MaxInt64},
+	} {
+		got, err := a.SelectionMemory(c.sel...)
+		if err != nil || got != c.want {
+			t.Errorf("%.40v: %d bytes, %v, want %d", c.sel, got, err, c.want)
+		}
+		shape, err := a.SelectionShape(c.sel...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size := int64(1)
+		for _, n := range shape {
+			size *= n
+		}
+		if size > 1<<23 {
+			continue
+		}
+		dst := make([]byte, size)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if err := a.ReadBytes(ctx, dst, c.sel...); err != nil {
+			t.Error(err)
+		}
+		runtime.ReadMemStats(&after)
+		if took := int64(after.TotalAlloc - before.TotalAlloc); took > c.want+c.want/4+64<<10 {
+			t.Errorf("%.40v: a read took %d bytes, want %d", c.sel, took, c.want)
+		}
+	}
+	if _, err := a.SelectionMemory(Pick(10)); !errors.Is(err, ErrBounds) {
+		t.Errorf("%v, want ErrBounds", err)
+	}
 }

@@ -48,9 +48,10 @@ schunk.vlmeta_errors has the errors of those that cannot be decoded.
 
 If the answers in memory reach -memory, further ones get status 503. An eighth of it, or -memory minus -result if that
 is less, is only for small answers: with the defaults, those of up to 256 KiB. The size of a selection is that of its
-items, also as JSON or as a frame. A client that takes less than 1 MiB of an answer in a minute is disconnected. While
-other requests are refused memory, a client is also disconnected if it takes an answer from memory at less than 64 KiB a
-second on average. The server looks at this after each MiB.
+items, also as JSON or as a frame. While it is read, its index arrays take 16 more bytes for each item that they list
+after broadcasting. A client that takes less than 1 MiB of an answer in a minute is disconnected. While other requests
+are refused memory, a client is also disconnected if it takes an answer from memory at less than 64 KiB a second on
+average. The server looks at this after each MiB.
 
 Examples:
   blosc2 serve data

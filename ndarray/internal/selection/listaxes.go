@@ -2,6 +2,7 @@ package selection
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
@@ -19,6 +20,18 @@ type listAxes struct {
 	dim    [grid.MaxDims]int8  // dimension of the result of each sliced axis that is not dropped
 	Points [grid.MaxDims]int64 // number of items of each list
 	last   [grid.MaxDims]int8  // last of the adjacent dimensions of the result of each list, or -1
+}
+
+// Memory returns the bytes that the lists of a plan take, or math.MaxInt64 if that is less.
+func (l *listAxes) Memory() int64 {
+	n := int64(0)
+	for _, points := range l.Points[:l.Lists] {
+		if points > (math.MaxInt64-n)/listedBytes {
+			return math.MaxInt64
+		}
+		n += points * listedBytes
+	}
+	return n
 }
 
 // broadcast is the shape that index arrays are broadcast to.

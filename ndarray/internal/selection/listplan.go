@@ -74,7 +74,7 @@ func NewListPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection
 	p.Lists = make([]pointList, s.ListAxes.Lists)
 	for i := range p.Lists {
 		l := &p.Lists[i]
-		if s.ListAxes.Points[i] > math.MaxInt/16 { // the bytes of a listed
+		if s.ListAxes.Points[i] > math.MaxInt/listedBytes {
 			return nil, fmt.Errorf("ndarray: selection of %d points: %w", s.ListAxes.Points[i], errs.ErrTooLarge)
 		}
 		l.Points = make([]listed, s.ListAxes.Points[i])

@@ -10,6 +10,9 @@ import (
 // listed is an item of a list. key is its location in the array, and at is its position in the list.
 type listed struct{ key, at int64 }
 
+// listedBytes is the size of a listed.
+const listedBytes = 16
+
 // endedAt returns the error of ctx at every 16384th item, so that a plan of many items ends soon after ctx. It does
 // nothing for lists that are shorter.
 func endedAt(ctx context.Context, i int) error {

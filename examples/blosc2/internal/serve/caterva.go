@@ -197,7 +197,7 @@ func (s *Server) serveFrame(w *response, r *http.Request, sel []ndarray.Index, p
 		s.memory.give(taken) // for a state that has changed
 		taken = 0
 		var res result
-		n, err := s.measure(&res, e.array, sel)
+		n, _, err := s.measure(&res, e.array, sel) // a frame of index arrays is an error, before they take memory
 		if err != nil {
 			return err
 		}

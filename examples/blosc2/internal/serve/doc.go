@@ -22,10 +22,11 @@
 // are refused memory, a client that takes an answer in memory at less than Limits.Rate is disconnected when it has
 // taken the next MiB. An eighth of the memory, or what there is besides the largest answer if that is less, is for
 // answers of at most that part divided by the number of requests: slow clients of large answers do not stop small ones.
-// The size of a selection is that of its items, in every form. An attribute that takes more than a small answer while
-// it is decoded counts as a large one. A sparse frame that is fetched has no ranges, each of which would make all of it
-// again: the header Range is ignored. See Limits. Arrays that are kept open have at most 256 MiB of indexes, at 8 bytes
-// for each chunk.
+// The size of a selection is that of its items, in every form. While it is read, its index arrays take 16 more bytes
+// for each item that they list after broadcasting. An attribute that takes more than a small answer while it is decoded
+// counts as a large one. A sparse frame that is fetched has no ranges, each of which would make all of it again: the
+// header Range is ignored. See Limits. Arrays that are kept open have at most 256 MiB of indexes, at 8 bytes for each
+// chunk.
 //
 // # Changed files
 //

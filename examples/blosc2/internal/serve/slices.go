@@ -81,16 +81,17 @@ func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, pa
 		s.discard(&res) // of a state that has changed
 		s.metrics.addSlices(1)
 		defer s.metrics.addSlices(-1)
-		n, err := s.measure(&res, e.array, sel)
+		n, lists, err := s.measure(&res, e.array, sel)
 		if err != nil {
 			return err
 		}
 		if done = notModified(w, r, etag(s.stateOf(e), append(parts, t.key)...)); done || r.Method == http.MethodHead {
 			return nil
 		}
-		if err := s.memory.take(n, n); err != nil {
+		if err := s.memory.take(n+lists, n+lists); err != nil {
 			return err
 		}
+		defer s.memory.give(lists)
 		res.items, res.taken = s.buffers.get(n), n
 		return e.array.ReadBytes(ctx, res.items, sel...)
 	})
@@ -132,21 +133,28 @@ func (s *Server) decode(w *response, r *http.Request, run func(ctx context.Conte
 // stateOf returns the stamp of the file that holds an entry.
 func (s *Server) stateOf(e *entry) stamp { return s.cache.stampOf(e) }
 
-// measure sets shape and dtype of a result, and returns its size in bytes.
-func (s *Server) measure(res *result, a *ndarray.Array, sel []ndarray.Index) (int64, error) {
+// measure sets shape and dtype of a result. It returns its size in bytes, and that of the index arrays while they are
+// read.
+func (s *Server) measure(res *result, a *ndarray.Array, sel []ndarray.Index) (size, lists int64, err error) {
 	shape, err := a.SelectionShape(sel...)
+	if err == nil {
+		lists, err = a.SelectionMemory(sel...)
+	}
 	if err != nil {
-		return 0, errorf(statusOf(err), "selection: %s", selection.Reason(err))
+		return 0, 0, errorf(statusOf(err), "selection: %s", selection.Reason(err))
 	}
 	if len(shape) > maxAxes {
-		return 0, errorf(http.StatusBadRequest, "the selection has %d axes, the limit is %d", len(shape), maxAxes)
+		return 0, 0, errorf(http.StatusBadRequest, "the selection has %d axes, the limit is %d", len(shape), maxAxes)
 	}
 	res.shape, res.dtype = shape, a.DType()
-	n, ok := byteCount(shape, res.dtype.Size)
-	if !ok || n > s.limits.Result {
-		return 0, errorf(http.StatusRequestEntityTooLarge, "the selection is larger than the limit of %d bytes", s.limits.Result)
+	size, ok := byteCount(shape, res.dtype.Size)
+	if !ok || size > s.limits.Result {
+		return 0, 0, errorf(http.StatusRequestEntityTooLarge, "the selection is larger than the limit of %d bytes", s.limits.Result)
 	}
-	return n, nil
+	if most := s.memory.most - size; lists > 0 && lists > most {
+		return 0, 0, errorf(http.StatusRequestEntityTooLarge, "the index arrays take %d bytes of memory, the limit is %d", lists, most)
+	}
+	return size, lists, nil
 }
 
 // byteCount returns the size of items of a shape. It reports whether the size fits an int64.
