@@ -27,6 +27,10 @@ type client struct {
 	costs  *costs        // what requests cost
 	turns  *turns        // of the bodies of the files of a Dir, or nil
 
+	// admit is called before a request, and with the size of a whole object before it is received, or while it is if
+	// the size is unknown. An error of it ends the request. It may be nil.
+	admit func(bytes int64) error
+
 	single atomic.Bool // the server does not answer with several ranges
 
 	mu     sync.Mutex
@@ -91,6 +95,14 @@ func withoutReferer(client *http.Client, own bool) *http.Client {
 		return nil
 	}
 	return &copied
+}
+
+// admits calls c.admit.
+func (c *client) admits(bytes int64) error {
+	if c.admit == nil {
+		return nil
+	}
+	return c.admit(bytes)
 }
 
 // close closes idle connections, unless they belong to a client of the caller.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -240,7 +241,8 @@ func (d *Dir) ReadAtContext(ctx context.Context, p []byte, off int64) (int, erro
 }
 
 // ReadRanges reads ranges of the files: see [Object.ReadRanges]. Of a range that ends after its chunk file, it delivers
-// the bytes that are in the file. It returns ErrBounds if a range is not in one file.
+// the bytes that are in the file. It returns ErrBounds if a range is not in one file. If the server sends whole files
+// in place of ranges, Options.MaxBytes counts them. A request for a file that does not fit is sent again later.
 func (d *Dir) ReadRanges(ctx context.Context, want []Range, got func(i int, at int64, b []byte) error) error {
 	ctx = task.Context(ctx)
 	if err := d.failed(ctx); err != nil {
@@ -253,19 +255,13 @@ func (d *Dir) ReadRanges(ctx context.Context, want []Range, got func(i int, at i
 	case len(groups) == 1:
 		return d.read(ctx, groups[0], got)
 	}
-	s := dirStream{d: d, arrived: make(chan delivery)}
+	s := dirStream{d: d, waiting: groups, arrived: make(chan delivery)}
 	s.ctx, s.cancel = context.WithCancel(ctx)
 	defer s.end()
-	for _, g := range groups {
-		g.bytes = d.fetched(g)
-		for s.running > 0 && (s.bytes+g.bytes > d.o.MaxBytes || s.running >= 4*d.o.Requests) {
-			if err := s.next(got); err != nil {
-				return err
-			}
+	for len(s.waiting) > 0 || s.running > 0 {
+		if s.start() {
+			continue
 		}
-		s.start(g)
-	}
-	for s.running > 0 {
 		if err := s.next(got); err != nil {
 			return err
 		}
@@ -278,18 +274,29 @@ type fileRanges struct {
 	file   int64 // number of the chunk file, or -1 for the index
 	ranges []Range
 	of     []int // number of each range in the call
-	bytes  int64 // that are fetched for them
+	bytes  int64 // that are fetched for them, which count while the file is read
+	least  int64 // that are known to be fetched
+	// admit counts bytes of the whole file. It is nil if no other file is read at the same time.
+	admit func(bytes int64) error
 }
 
-// fetched returns how many bytes are fetched for the ranges of a file: also the gaps between them, or all of the file.
-func (d *Dir) fetched(g *fileRanges) (bytes int64) {
+// errPutOff is returned if the whole file does not fit Options.MaxBytes now.
+var errPutOff = errors.New("the server sends whole files, and Options.MaxBytes has no room for another one now")
+
+// planned returns how many bytes are fetched for the ranges of a file, with the gaps between them.
+func (d *Dir) planned(g *fileRanges) (bytes int64) {
 	m := d.index.cost()
 	for _, f := range ranges.Plan(g.ranges, &m) {
 		bytes += f.Len
 	}
+	return bytes
+}
+
+// wholeBytes returns how many bytes a file may have that the server sends in place of a range, or 0.
+func (d *Dir) wholeBytes() int64 {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return max(bytes, d.whole, -d.whole)
+	return max(d.whole, -d.whole)
 }
 
 // noteWhole notes whether the server has sent a whole chunk in place of a range, and its bytes.
@@ -349,8 +356,11 @@ type dirStream struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 	arrived chan delivery
+	waiting []*fileRanges // of files that are not being read
 	running int
-	bytes   int64 // of the files that are being read
+
+	mu    sync.Mutex
+	bytes int64 // of the files that are being read
 }
 
 // delivery is bytes of a range, or the end of reading a file.
@@ -363,10 +373,25 @@ type delivery struct {
 	exit *task.Exit
 }
 
-// start starts to read a file.
-func (s *dirStream) start(g *fileRanges) {
+// start starts to read the first waiting file. It returns false if there is none, or no room for it.
+func (s *dirStream) start() bool {
+	if len(s.waiting) == 0 || s.running >= 4*s.d.o.Requests {
+		return false
+	}
+	g := s.waiting[0]
+	if g.least == 0 {
+		g.least = s.d.planned(g)
+	}
+	need := max(g.least, s.d.wholeBytes())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running > 0 && s.bytes+need > s.d.o.MaxBytes {
+		return false
+	}
+	s.waiting = s.waiting[1:]
 	s.running++
-	s.bytes += g.bytes
+	s.bytes += need
+	g.bytes, g.admit = need, func(n int64) error { return s.admit(g, n) }
 	go func() {
 		last := delivery{end: g}
 		task.Run(func() {
@@ -377,6 +402,29 @@ func (s *dirStream) start(g *fileRanges) {
 		}, func(x *task.Exit) { last.exit = x })
 		s.arrived <- last
 	}()
+	return true
+}
+
+// admit counts n bytes for a file that is being read, if the server sends all of it. It returns errPutOff if they do
+// not fit, and other files are being read.
+func (s *dirStream) admit(g *fileRanges, n int64) error {
+	if n > 0 {
+		s.d.noteWhole(true, n)
+	}
+	n = max(n, s.d.wholeBytes())
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	more := n - g.bytes
+	switch {
+	case more <= 0:
+	case s.bytes > g.bytes && s.bytes+more > s.d.o.MaxBytes:
+		g.least = n
+		return errPutOff
+	default:
+		s.bytes += more
+		g.bytes = n
+	}
+	return nil
 }
 
 // next waits for bytes and delivers them.
@@ -386,8 +434,14 @@ func (s *dirStream) next(got func(i int, at int64, b []byte) error) error {
 		return got(a.i, a.at, a.b)
 	}
 	s.running--
+	s.mu.Lock()
 	s.bytes -= a.end.bytes
+	s.mu.Unlock()
 	a.exit.Continue()
+	if errors.Is(a.err, errPutOff) {
+		s.waiting = slices.Insert(s.waiting, 0, a.end)
+		return nil
+	}
 	return a.err
 }
 

@@ -189,58 +189,6 @@ func TestDirPasses(t *testing.T) {
 	}
 }
 
-// withoutRange is an http.RoundTripper that asks for whole objects.
-type withoutRange struct{ *link.Link }
-
-func (r withoutRange) RoundTrip(req *http.Request) (*http.Response, error) {
-	req = req.Clone(req.Context())
-	req.Header.Del("Range")
-	return r.Link.RoundTrip(req)
-}
-
-// TestDirMaxBytes counts the bytes that are received until the first of them has been used: also those between the
-// wanted ranges, and those of whole files.
-func TestDirMaxBytes(t *testing.T) {
-	files := map[string][]byte{"chunks.b2frame": make([]byte, 1000)}
-	for i := range 40 {
-		files[fmt.Sprintf("%08X.chunk", i)] = make([]byte, 1_000_000)
-	}
-	for _, whole := range []bool{false, true} {
-		synctest.Test(t, func(t *testing.T) {
-			l, _ := dirLink(files)
-			o := &remote.Options{Client: l.Client(), MaxBytes: 3 << 20, MaxLen: 1 << 20, Gap: 300_000, MaxWhole: 1 << 20}
-			of := int64(4) // ranges of each file
-			if whole {
-				o.Client, of = &http.Client{Transport: withoutRange{l}}, 1
-			}
-			dir, err := remote.OpenDir(t.Context(), "http://host/d/", o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer dir.Close()
-			l.Stats()
-			var want []remote.Range
-			for i := range int64(40) {
-				for k := range of {
-					want = append(want, remote.Range{Off: dir.ChunkOffset(i) + k*300_000, Len: 10})
-				}
-			}
-			n, received := 0, int64(0)
-			err = dir.ReadRanges(t.Context(), want, func(_ int, _ int64, b []byte) error {
-				if n == 0 {
-					time.Sleep(time.Minute)
-					received = l.Stats().Bytes
-				}
-				n += len(b)
-				return nil
-			})
-			if err != nil || n != 10*len(want) || received > o.MaxBytes {
-				t.Errorf("whole %v: %d bytes, %v; received %d bytes ahead, want at most %d", whole, n, err, received, o.MaxBytes)
-			}
-		})
-	}
-}
-
 // TestDirDisk opens a directory with a disk cache for the second time.
 func TestDirDisk(t *testing.T) {
 	stored := makeArray(t, []int64{8, 100, 100}, []int64{1, 100, 100}, []int64{1, 20, 100}, 0, false)

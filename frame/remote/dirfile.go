@@ -146,10 +146,12 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 		}
 	}
 	w := firstWish(obj, g)
+	obj.c.admit = g.admit
 	p, err := obj.c.first(ctx, w)
 	if w.off > 0 && (errors.Is(err, errNoRange) || errors.Is(err, ErrBounds)) { // the file may end before that
 		p, err = obj.c.first(ctx, wish{0, 1})
 	}
+	obj.c.admit = nil // other calls may use the file
 	if err == nil && f.id != nil {
 		if err = f.id.check(p.id); err != nil {
 			err = &Error{URL: obj.c.name, Err: err}

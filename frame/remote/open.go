@@ -143,6 +143,11 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 		}
 		got.Off = a.off
 		defer a.body.Close()
+		if a.whole {
+			if err := c.admits(max(a.n, 0)); err != nil {
+				return got, a.status, err
+			}
+		}
 		end, err := c.receive(ctx, a.n, alive)
 		if err != nil {
 			return got, a.status, err
@@ -183,6 +188,11 @@ func (c *client) whole(ctx context.Context, a *answer, alive func()) ([]byte, er
 		if data = append(data, buf[:n]...); int64(len(data)) > most {
 			return nil, &Error{URL: c.name, Status: a.status,
 				Err: unsupported("the server ignores ranges, and the object has more than %d bytes, which Options.MaxWhole allows", most)}
+		}
+		if a.n < 0 {
+			if err := c.admits(int64(len(data))); err != nil {
+				return nil, err
+			}
 		}
 		if err == nil {
 			continue

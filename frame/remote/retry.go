@@ -147,6 +147,9 @@ func (c *client) once(ctx context.Context, try attempt) (from *target, err error
 		return nil, ctx.Err()
 	}
 	defer func() { <-c.slots }()
+	if err := c.admits(0); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(c.o.Stall, func() { cancel(errStalled) })

@@ -1,0 +1,91 @@
+package remote_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/goblosc/blosc2/frame/remote"
+	"github.com/goblosc/blosc2/internal/link"
+)
+
+// withoutRange is an http.RoundTripper that asks for whole objects.
+type withoutRange struct {
+	*link.Link
+	suffix  string // of the URLs
+	unsized bool   // answers do not have their length
+}
+
+func (r withoutRange) RoundTrip(req *http.Request) (*http.Response, error) {
+	whole := strings.HasSuffix(req.URL.Path, r.suffix)
+	if whole {
+		req = req.Clone(req.Context())
+		req.Header.Del("Range")
+	}
+	resp, err := r.Link.RoundTrip(req)
+	if err == nil && whole && r.unsized {
+		resp.ContentLength = -1
+		resp.Header.Del("Content-Length")
+	}
+	return resp, err
+}
+
+// TestDirMaxBytes counts the bytes that are received until the first of them has been used: also those between the
+// wanted ranges, and those of whole files.
+func TestDirMaxBytes(t *testing.T) {
+	files := map[string][]byte{"chunks.b2frame": make([]byte, 1000)}
+	for i := range 40 {
+		files[fmt.Sprintf("%08X.chunk", i)] = make([]byte, 1_000_000)
+	}
+	for _, c := range []struct {
+		name    string
+		without *withoutRange
+		most    int64 // also of files that are put off
+		again   int   // requests for them
+	}{
+		{"ranges", nil, 3 << 20, 0}, {"whole", &withoutRange{}, 3 << 20, 0},
+		{"whole chunks", &withoutRange{suffix: ".chunk"}, 3 << 20, 16},
+		{"whole chunks without size", &withoutRange{suffix: ".chunk", unsized: true}, 5 << 20, 16},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := dirLink(files)
+			o := &remote.Options{Client: l.Client(), MaxBytes: 3 << 20, MaxLen: 1 << 20, Gap: 300_000, MaxWhole: 1 << 20}
+			of := int64(4) // ranges of each file
+			if c.without != nil {
+				c.without.Link = l
+				o.Client, of = &http.Client{Transport: *c.without}, 1
+			}
+			dir, err := remote.OpenDir(t.Context(), "http://host/d/", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dir.Close()
+			l.Stats()
+			var want []remote.Range
+			for i := range int64(40) {
+				for k := range of {
+					want = append(want, remote.Range{Off: dir.ChunkOffset(i) + k*300_000, Len: 10})
+				}
+			}
+			n, received, requests := 0, int64(0), 0
+			err = dir.ReadRanges(t.Context(), want, func(_ int, _ int64, b []byte) error {
+				if n == 0 {
+					time.Sleep(time.Minute)
+					s := l.Stats()
+					received, requests = s.Bytes, s.Requests
+				}
+				n += len(b)
+				return nil
+			})
+			if err != nil || n != 10*len(want) || received > c.most {
+				t.Errorf("%s: %d bytes, %v; received %d bytes ahead, want at most %d", c.name, n, err, received, c.most)
+			}
+			if requests += l.Stats().Requests; requests > len(want)+c.again {
+				t.Errorf("%s: %d requests, want at most %d and %d again", c.name, requests, len(want), c.again)
+			}
+		})
+	}
+}
