@@ -425,9 +425,11 @@ func parseSize(s string) (int64, error) {
 }
 
 // discard closes the body of an answer that is not used. It reads a short body first, so that the connection can be
-// used again.
+// used again. If that does not arrive soon, it gives up.
 func discard(resp *http.Response) {
 	if n := resp.ContentLength; n > 0 && n <= 4096 {
+		timer := time.AfterFunc(100*time.Millisecond, func() { resp.Body.Close() })
+		defer timer.Stop()
 		io.CopyN(io.Discard, resp.Body, n)
 	}
 	resp.Body.Close()

@@ -326,3 +326,20 @@ func TestHugeObject(t *testing.T) {
 		}
 	}
 }
+
+// TestErrorWithoutBody gets an error whose short body never arrives. It must be returned long before Options.Stall.
+func TestErrorWithoutBody(t *testing.T) {
+	s := newServer(t, nil)
+	s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+		w.Header().Set("Content-Length", "100")
+		w.WriteHeader(http.StatusNotFound)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+		return true
+	})
+	start := time.Now()
+	_, err := Open(t.Context(), s.URL, quick())
+	if took := time.Since(start); !errors.Is(err, fs.ErrNotExist) || took > 3*time.Second {
+		t.Errorf("%v after %v, want ErrNotExist", err, took)
+	}
+}
