@@ -21,8 +21,8 @@ import (
 // The folder of a disk cache holds three kinds of files. Those of the first two are written under another name and
 // renamed:
 //
-//	KEY.obj         the version, the size and both ends of an object; KEY is a hash of the URL. Of a chunk of a sparse
-//	                frame, it has no ends
+//	KEY.obj         the version, the size and both ends of an object, and whether the server sends only all of it; KEY
+//	                is a hash of the URL. Of a chunk of a sparse frame, it has no ends
 //	VERSION-BLOCK   64 KiB of an object, or less at its end; VERSION is a hash of the URL, the version and the size
 //	KEY.ask         empty; Close came before the answer whether the object has changed: the next Open asks first
 //
@@ -154,6 +154,7 @@ type entryFile struct {
 	ETag     []byte     `json:"etag,omitempty"` // may have bytes that are no UTF-8, which JSON changes in a string
 	Modified string     `json:"modified,omitempty"`
 	Size     int64      `json:"size"`
+	Whole    bool       `json:"whole,omitempty"` // the server ignores ranges
 	Ends     []entryEnd `json:"ends"`
 }
 
@@ -180,20 +181,47 @@ func (d *diskCache) entry() *opened {
 		if p.Off < end || p.Off > e.Size-int64(len(p.Data)) {
 			return nil
 		}
-		o.parts = append(o.parts, part{id: o.id, off: p.Off, data: p.Data})
+		o.parts = append(o.parts, part{id: o.id, off: p.Off, data: p.Data, whole: e.Whole})
 		end = p.Off + int64(len(p.Data))
 	}
 	return o
+}
+
+// load adds the blocks between the ends of an object of a server that ignores ranges, because no request can read them.
+// It returns false if some are missing, or the object has more than most bytes.
+func (d *diskObject) load(o *opened, most int64) bool {
+	if o.id.Size > most {
+		return false
+	}
+	whole := part{id: o.id, data: make([]byte, o.id.Size), whole: true}
+	at := int64(0)
+	for _, p := range append(o.parts, part{off: o.id.Size}) {
+		if at < p.off && len(d.get(whole.data[at:p.off], at)) > 0 {
+			return false
+		}
+		copy(whole.data[p.off:], p.data)
+		at = p.end()
+	}
+	o.parts = []part{whole}
+	return true
 }
 
 // putEntry stores what Open has read of the object.
 func (d *diskObject) putEntry(o *opened) {
 	e := entryFile{ETag: []byte(o.id.ETag), Modified: o.id.Modified, Size: o.id.Size}
 	for _, p := range o.parts {
-		if len(p.data) > keep {
-			return // the whole object of a server without ranges
+		e.Whole = e.Whole || p.whole
+		if len(p.data) <= keep {
+			e.Ends = append(e.Ends, entryEnd{p.off, p.data})
+			continue
 		}
-		e.Ends = append(e.Ends, entryEnd{p.off, p.data})
+		tail := max(keep, len(p.data)-keep) // it is the whole object
+		e.Ends = append(e.Ends, entryEnd{0, p.data[:keep]}, entryEnd{int64(tail), p.data[tail:]})
+		if tail > keep {
+			blocks := *d
+			blocks.ends = nil // p has their bytes, too
+			blocks.put(p.data[keep:], keep)
+		}
 	}
 	if b, err := json.Marshal(e); err == nil {
 		d.write(d.key+entrySuffix, b)

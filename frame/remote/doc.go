@@ -81,7 +81,8 @@
 // whether the object has changed. If it has, reads return ErrChanged from then on, and the next Open starts with the
 // new version. Close does not wait for the answer. If there was none yet, the next Open waits for one before it uses
 // the folder. An object is cached only if the server names its version: by a strong ETag, or by a Last-Modified that is
-// more than a second old when the server answers.
+// more than a second old when the server answers. A chunk file is not cached if the server sends all of it in place of
+// a range.
 //
 // # Browsers
 //

@@ -137,7 +137,7 @@ func (obj *Object) open(ctx context.Context) error {
 // answer, reads of bytes that are not cached find out.
 func (obj *Object) startCached(ctx context.Context, disk *diskCache) (bool, error) {
 	e := disk.entry()
-	if e == nil {
+	if e == nil || len(e.parts) > 0 && e.parts[0].whole && !disk.object(e).load(e, max(obj.o.MaxWhole, 0)) {
 		return false, nil
 	}
 	if disk.unasked() {

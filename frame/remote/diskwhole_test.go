@@ -1,0 +1,74 @@
+package remote
+
+import (
+	"bytes"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestDiskWhole caches objects that the server sends as a whole: small ones because several ranges have more bytes, and
+// others because it ignores ranges. They are then opened without any byte from the server.
+func TestDiskWhole(t *testing.T) {
+	for _, c := range []struct {
+		size      int
+		multipart bool
+	}{
+		{1000, true}, {keep + 1, true}, {100_000, true}, {2*keep - 1, true},
+		{1000, false}, {keep, false}, {100_000, false}, {2*keep + 1, false}, {3 * keep, false}, {300_000, false},
+	} {
+		data := randomBytes(c.size)
+		s := newServer(t, data)
+		ignore := func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			if !c.multipart {
+				r.Header.Del("Range")
+			}
+			return false
+		}
+		s.set(ignore)
+		o := diskOptions(t.TempDir())
+		o.Multipart = c.multipart
+		read := func(what string) {
+			t.Helper()
+			obj, err := Open(t.Context(), s.URL, o)
+			if err != nil {
+				t.Fatalf("%+v: %s: %v", c, what, err)
+			}
+			readAll(t, obj, data, []Range{{Off: 0, Len: int64(c.size)}})
+			if obj.whole == c.multipart {
+				t.Errorf("%+v: %s: whole is %v", c, what, obj.whole)
+			}
+			settle(t, obj)
+		}
+		read("first")
+		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool { <-r.Context().Done(); return true })
+		read("no answer")
+		s.set(ignore)
+		read("unchanged") // removes the mark to ask first
+
+		// Without a block, the server sends the object again.
+		blocks, err := filepath.Glob(filepath.Join(o.Dir, "*-*"))
+		if err != nil || (len(blocks) > 0) != (c.size > 2*keep) {
+			t.Errorf("%+v: %d blocks, %v", c, len(blocks), err)
+		}
+		if len(blocks) > 0 {
+			if err := os.Remove(blocks[0]); err != nil {
+				t.Fatal(err)
+			}
+			read("a missing block")
+		}
+		data = bytes.Clone(data)
+		data[c.size/2]++
+		s.replace(data, `"2"`)
+		obj, err := Open(t.Context(), s.URL, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if obj.check != nil {
+			obj.check.Wait() // it finds the change
+		}
+		settle(t, obj)
+		read("replaced")
+	}
+}
