@@ -35,11 +35,14 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	if err := f.lock.Edit(ctx); err != nil {
 		return nil, err
 	}
+	if err := f.settleRefreshed(ctx); err != nil {
+		return nil, err
+	}
 	f.reclaim()
 	if f.broken != nil { // reclaim may commit
 		return nil, f.errBroken()
 	}
-	if s := f.snap.Load(); s != nil { // Edit may have found a newer state, and reclaim may have moved the trailer
+	if s := f.snap.Load(); s != nil { // Edit may have found a newer state, and reclaim may move the trailer
 		cur = s
 	}
 	begun = true

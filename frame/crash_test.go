@@ -17,6 +17,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/meta"
 )
 
 var errDisk = simulated.ErrDisk
@@ -557,47 +558,191 @@ func killThenEdit(t *testing.T, sparse bool, first, second string, killAt int) b
 	return failed != ""
 }
 
-// TestKilledWithLocking kills a process in Compact. Another one, which has the frame open with Locking, edits it, then
-// the power fails. The edit must not be lost.
+// TestKilledWithLocking kills a process in an edit or in Compact. Another one, which has the frame open, perhaps reads
+// it, then edits it, and the power fails. Neither the edit may be lost nor the frame be damaged.
 func TestKilledWithLocking(t *testing.T) {
 	if !storage.CanLock {
 		t.Skip("no file locks on this system")
 	}
-	ctx := t.Context()
-	page := func(c byte) []byte { return bytes.Repeat([]byte{c, c + 1}, 100) }
 	for _, sparse := range []bool{false, true} {
-		for killAt, more := 1, true; more; killAt++ {
-			s := simulated.New()
-			o := &options{sys: s, Sparse: sparse, Locking: true}
-			f, err := Create(ctx, "x", o.create())
-			must(t, err)
-			must(t, errors.Join(f.Append(ctx, page('A')), f.Append(ctx, page('K'))))
-			other, err := Edit(ctx, "x", (&options{sys: s, Locking: true}).edit())
-			must(t, err)
-			before := s.Image.Clone()
-			s.Log, s.Calls, s.FailAt, s.Forever = nil, 0, killAt, true
-			f.Compact(ctx)
-			f.Close()
-			more = s.Failed != ""
-			s.FailAt, s.Forever = 0, false
-			must(t, one(other).Update(0, page('C')))
-			_, err = simulated.Crashes(rand.New(rand.NewPCG(1, 1)), before, s.Log, len(s.Log), func(m simulated.Image) error {
-				g, err := Open(ctx, "x", (&options{sys: simulated.On(m)}).open())
-				if err != nil {
-					return err
+		for _, first := range []string{"update", "compact"} {
+			for _, read := range []bool{false, true} {
+				for killAt := 1; killedOther(t, &options{Sparse: sparse, Locking: true}, first, read, killAt); killAt++ {
 				}
-				defer g.Close()
-				p, err := g.ReadChunk(ctx, nil, 0)
-				if err == nil && p[0] != 'C' {
-					err = fmt.Errorf("chunk 0 is %c, want C", p[0])
-				}
-				return err
-			})
-			if err != nil {
-				t.Errorf("sparse %v, killed before call %d (%s): %v", sparse, killAt, s.Failed, err)
 			}
 		}
 	}
+}
+
+// TestKilledThenRefresh is TestKilledWithLocking without Locking, and with a Refresh in place of the read.
+func TestKilledThenRefresh(t *testing.T) {
+	for _, sparse := range []bool{false, true} {
+		for _, first := range []string{"update", "compact"} {
+			for killAt := 1; killedOther(t, &options{Sparse: sparse}, first, true, killAt); killAt++ {
+			}
+		}
+	}
+}
+
+// killedOther is a case of TestKilledWithLocking. It reports whether the first process has made that many calls.
+func killedOther(t *testing.T, o *options, first string, read bool, killAt int) bool {
+	ctx := t.Context()
+	page := func(c byte) []byte { return bytes.Repeat([]byte{c, c + 1}, 100) }
+	s := simulated.New()
+	o.sys = s
+	f, err := Create(ctx, "x", o.create())
+	must(t, err)
+	must(t, errors.Join(f.Append(ctx, page('A')), f.Append(ctx, page('K'))))
+	other, err := Edit(ctx, "x", o.edit())
+	must(t, err)
+	before := s.Image.Clone()
+	s.Log, s.Calls, s.FailAt, s.Forever = nil, 0, killAt, true
+	if first == "compact" {
+		f.Compact(ctx)
+	} else {
+		one(f).Update(0, page('B'))
+	}
+	f.Close()
+	more := s.Failed != ""
+	s.FailAt, s.Forever = 0, false
+	if read {
+		must(t, readOnce(t, other))
+	}
+	start := len(s.Log)
+	must(t, one(other).Update(0, page('C')))
+	for n := start; n <= len(s.Log); n++ { // the power fails after n changes
+		_, err = simulated.Crashes(rand.New(rand.NewPCG(1, 1)), before, s.Log[:n], n, func(m simulated.Image) error {
+			allowed := "ABC"
+			if n == len(s.Log) {
+				allowed = "C"
+			}
+			return beginsWith(t, simulated.On(m), allowed)
+		})
+		if err != nil {
+			t.Errorf("sparse %v, %s killed before call %d (%s), read %v: %v", o.Sparse, first, killAt, s.Failed, read, err)
+			break
+		}
+	}
+	must(t, other.Close())
+	return more
+}
+
+// readOnce lets a handle find what another process has committed.
+func readOnce(t *testing.T, f *Frame) error {
+	if f.lock == nil {
+		_, err := f.Refresh(t.Context())
+		return err
+	}
+	_, err := f.ReadChunk(t.Context(), nil, f.NumChunks()-1)
+	return err
+}
+
+// beginsWith checks that chunk 0 of the frame x consists of the page of one of the allowed letters.
+func beginsWith(t *testing.T, s *simulated.System, allowed string) error {
+	g, err := Open(t.Context(), "x", (&options{sys: s}).open())
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	p, err := g.ReadChunk(t.Context(), nil, 0)
+	if err == nil && !bytes.Contains([]byte(allowed), p[:1]) {
+		err = fmt.Errorf("chunk 0 is %c, want one of %s", p[0], allowed)
+	}
+	return err
+}
+
+// TestSettleCost counts the syncs of edits and reads: only the first edit after a commit of another handle needs more.
+func TestSettleCost(t *testing.T) {
+	if !storage.CanLock {
+		t.Skip("no file locks on this system")
+	}
+	ctx := t.Context()
+	s := simulated.New()
+	o := &options{sys: s, Locking: true}
+	f, err := Create(ctx, "x", o.create())
+	must(t, err)
+	must(t, f.Append(ctx, make([]byte, 100)))
+	g, err := Edit(ctx, "x", o.edit())
+	must(t, err)
+	syncs := func(what string, want int, do func() error) {
+		t.Helper()
+		s.Log = nil
+		must(t, do())
+		got := 0
+		for _, c := range s.Log {
+			if c.Kind == "sync" {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("%s makes %d syncs, want %d", what, got, want)
+		}
+	}
+	edit := func() error { return one(f).Update(0, make([]byte, 100)) }
+	read := func() error { return readOnce(t, f) }
+	syncs("an edit", 2, edit)
+	syncs("a read", 0, read)
+	syncs("an edit after a read", 2, edit)
+	must(t, one(g).Update(0, make([]byte, 100)))
+	syncs("a read of another state", 0, read)
+	syncs("another read", 0, read)
+	syncs("an edit of another state", 4, edit) // the file, its name, and 2 as usual
+	syncs("an edit after that", 2, edit)
+	must(t, errors.Join(f.Close(), g.Close()))
+}
+
+// TestTornThenRead lets the disk fail in a commit that changes several sectors of the header. Another handle, which was
+// open for editing, reads the frame through the header journal, and ends without a change. The header must be the old
+// or the new one after that.
+func TestTornThenRead(t *testing.T) {
+	for _, locking := range []bool{false, true} {
+		if locking && !storage.CanLock {
+			continue
+		}
+		for _, read := range []bool{false, true} {
+			for _, then := range []string{"close", "roll back", "roll back twice"} {
+				for killAt := 1; tornThenRead(t, locking, read, then, killAt); killAt++ {
+				}
+			}
+		}
+	}
+}
+
+// tornThenRead is a case of TestTornThenRead. It reports whether the first handle has made that many calls.
+func tornThenRead(t *testing.T, locking, read bool, then string, killAt int) bool {
+	if !locking && !read && then != "close" {
+		return false // without Locking or Refresh, only one handle may edit
+	}
+	ctx := t.Context()
+	s := simulated.New()
+	contents := []string{strings.Repeat("A", 1500), strings.Repeat("B", 1500)}
+	o := &options{sys: s, Locking: locking, Meta: []meta.Layer{{Name: "m", Content: []byte(contents[0])}}}
+	f, err := Create(ctx, "x", o.create())
+	must(t, err)
+	must(t, f.Append(ctx, make([]byte, 100)))
+	other, err := Edit(ctx, "x", o.edit())
+	must(t, err)
+	s.Calls, s.FailAt, s.Forever, s.Short = 0, killAt, true, true
+	one(f).SetMeta("m", []byte(contents[1]))
+	f.Close()
+	failed := s.Failed
+	s.FailAt, s.Forever, s.Short = 0, false, false
+	if read {
+		must(t, readOnce(t, other))
+	}
+	for range strings.Count(then, "roll back") + strings.Count(then, "twice") {
+		b, err := other.Begin(ctx)
+		must(t, err)
+		b.Rollback()
+	}
+	must(t, other.Close())
+	g, err := Open(ctx, "x", (&options{sys: s}).open())
+	must(t, err)
+	defer g.Close()
+	if c := string(g.Meta()[0].Content); c != contents[0] && c != contents[1] {
+		t.Errorf("locking %v, read %v, %s, killed before call %d (%s): the metalayer is mixed", locking, read, then, killAt, failed)
+	}
+	return failed != ""
 }
 
 // TestOverwriteDirCrash replaces directories, also by a file and by Regions, and a file by a directory. After a power

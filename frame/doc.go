@@ -72,7 +72,7 @@
 // header in one write; in a sparse frame it renames a new index file over the old one. Until then the stored frame is
 // in the old state. After a crash, the frame is in the state before or after the commit, unless NoSync is set. If a
 // process is killed before the last sync of a commit, a power failure can still bring back the state before it. So
-// opening a frame for editing syncs it first, and with Locking also each state that another process has written.
+// opening a frame for editing syncs it first, and so does the first batch after another process has written a state.
 //
 // A disk may tear a write that crosses sectors of 512 bytes. If a frame is at the start of a file, the 87 fixed bytes
 // of the header are in one sector. Only commits that change metalayers of a longer header change several sectors. Such

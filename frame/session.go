@@ -142,7 +142,7 @@ func (u lockUser) Stored() (current bool, err error) {
 	if s == nil {
 		return true, nil // a new frame
 	}
-	if err := u.f.checkName(); err != nil {
+	if err := u.f.checkName(); err != nil || u.f.unsettled {
 		return false, err
 	}
 	current, err = s.stored()
@@ -162,7 +162,7 @@ func (f *Frame) checkName() error {
 // longer be committed, and keeps the file open until it is rolled back. A second Close does nothing.
 func (f *Frame) Close() error {
 	return f.close(func() {
-		if f.atClose != nil && f.lock == nil { // otherwise the next batch does it
+		if f.atClose != nil && f.lock == nil && !f.unsettled { // otherwise the next batch does it
 			f.atClose()
 		}
 	}, f.closeStore)
@@ -273,22 +273,19 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 	}
 	adopted := false
 	defer func() { r.close(adopted) }()
-	if r.same && !counted && unchanged(ctx, r.src, now) {
-		return now, nil
-	}
-	if f.fixed || f.lock != nil && r.root != nil && !r.same {
-		// The Regions writes to the directory that it has opened; the lock file is in that directory.
-		return nil, f.replaced()
-	}
-	if edit {
+	// The Regions writes to the directory that it has opened; the lock file is in that directory.
+	follows := !f.fixed && (r.same || f.lock == nil || r.root == nil)
+	if edit && follows {
 		if err = f.settle(&r); err != nil {
 			return nil, err
 		}
-		if r.root == nil {
-			if r.size, err = r.segment.ReplayJournal(r.size); err != nil {
-				return nil, f.wrap("header", -1, err)
-			}
-		}
+	}
+	if r.same && !counted && unchanged(ctx, r.src, now) {
+		f.unsettled = f.unsettled && !edit
+		return now, nil
+	}
+	if !follows {
+		return nil, f.replaced()
 	}
 	if s, err = f.load(ctx, r.src, r.size); err != nil {
 		return nil, err
@@ -300,22 +297,44 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 		return nil, f.replaced()
 	}
 	f.store.adopt(r, now, s)
-	adopted = true
+	adopted, f.unsettled = true, !edit
 	f.trusted.Store(false)
 	return s, nil
 }
 
-// settle makes durable what another process has written, which may have been killed before its last sync.
-func (f *Frame) settle(r *reopened) error {
-	if r.root != nil {
-		return storage.SyncRoot(r.root, f.opts.NoSync)
-	}
-	if !r.same {
+// settle makes durable what another process has written, which may have been killed before its last sync, and completes
+// a header write that it has not completed. A reader may have followed to r already, without doing so.
+func (f *Frame) settle(r *reopened) (err error) {
+	if f.path != "" && (!r.same || f.unsettled) {
 		if err := f.syncName(); err != nil {
 			return err
 		}
 	}
-	return r.segment.Settle()
+	if r.root != nil {
+		return storage.SyncRoot(r.root, f.opts.NoSync)
+	}
+	if err := r.segment.Settle(); err != nil {
+		return err
+	}
+	if r.size, err = r.segment.ReplayJournal(r.size); err != nil {
+		return f.wrap("header", -1, err)
+	}
+	return nil
+}
+
+// settleRefreshed settles the state that a Refresh without Locking has found, before it is edited.
+func (f *Frame) settleRefreshed(ctx context.Context) error {
+	now := f.snap.Load()
+	if f.lock != nil || !f.unsettled || now == nil {
+		return nil
+	}
+	s, err := f.reload(ctx, now, true, false)
+	if err != nil {
+		return f.orClosed(err)
+	}
+	f.publish(now, s)
+	f.store.release()
+	return nil
 }
 
 // replaced returns the error for another frame in the place of f.

@@ -73,8 +73,8 @@ type User interface {
 	// has this epoch. edit reports whether the lock is held for editing, and counted whether another process has taken
 	// it for editing since.
 	Follow(edit, counted bool, epoch uint64) (changed bool, err error)
-	// Stored reports whether the current state is the stored one. It returns an error if another file or directory has
-	// the name of the frame, as edits would be lost.
+	// Stored reports whether the current state is the stored one, and known to be durable. It returns an error if
+	// another file or directory has the name of the frame, as edits would be lost.
 	Stored() (current bool, err error)
 }
 
