@@ -327,6 +327,30 @@ func oneEdit(rng *rand.Rand, f *Frame, m *model) (*model, error) {
 	return next, one(f).SetVLMeta("v", p)
 }
 
+// TestShorterHeader replaces a metalayer of a frame without chunks by a shorter one, and lets the disk fail at each
+// call. The frame must have the old or the new metalayer, whether the process is killed or goes on.
+func TestShorterHeader(t *testing.T) {
+	long := strings.Repeat("A", 700)
+	for _, short := range []string{"", strings.Repeat("B", 100), strings.Repeat("B", 600)} {
+		for failAt, more := 1, true; more; failAt++ {
+			for _, forever := range []bool{false, true} {
+				d := &disk{}
+				f, err := Create(t.Context(), "", &CreateOptions{Storage: d, Meta: []meta.Layer{{Name: "m", Content: []byte(long)}}})
+				must(t, err)
+				d.calls, d.failAt, d.forever, d.short = 0, failAt, forever, true
+				failure := one(f).SetMeta("m", []byte(short))
+				f.Close()
+				more = d.failed != ""
+				g, err := OpenBytes(d.Memory.Bytes(), nil)
+				must(t, err)
+				if c := string(g.Meta()[0].Content); c != short && (c != long || failure == nil) {
+					t.Errorf("%d bytes, call %d (%s) fails, forever %v: %v; then %d bytes, %.9q", len(short), failAt, d.failed, forever, failure, len(c), c)
+				}
+			}
+		}
+	}
+}
+
 // TestMemoryModel writes to a Memory and truncates it at random, and compares it with a slice that is copied each time.
 func TestMemoryModel(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))

@@ -242,7 +242,7 @@ func step(t testing.TB, rng *rand.Rand, b *Batch, m *model, common int) {
 			m.chunks = m.chunks[1:]
 		}
 	case op < 17:
-		p = p[:min(len(p), 8)]
+		p = p[:min(len(p), []int{8, 8, 8, 100, 3}[rng.IntN(5)])]
 		i := findLayer(m.meta, name)
 		err := b.SetMeta(name, p)
 		started := n > 0 || b.cur != nil && b.cur.index.n > 0

@@ -73,14 +73,15 @@ const maxHeaderLen = 1<<31 - 1<<20
 
 // used reports whether x has bytes of another state. x is after the chunks of tx.next, if it has any.
 func (c *contiguous) used(tx *transaction, x storage.Extent) bool {
-	all := func(s *snapshot) storage.Extent { return storage.Extent{Off: int64(s.headerLen), End: s.frameLen} }
 	empty := tx.next.index.n == 0
-	if cur := tx.cur; cur != nil && (cur.tail().Overlaps(x) || empty && x.Overlaps(all(cur))) {
-		return true
+	if cur := tx.cur; cur != nil {
+		if cur.tail().Overlaps(x) || empty && x.Off < cur.frameLen { // the old header may be longer
+			return true
+		}
 	}
 	if empty && c.shared { // it is not known which chunks of older states are free
 		for s := range c.pending.Owners() {
-			if x.Overlaps(all(s)) {
+			if x.Overlaps(storage.Extent{Off: int64(s.headerLen), End: s.frameLen}) {
 				return true
 			}
 		}
