@@ -345,6 +345,7 @@ func (b *Batch) replaceWith(i int, h *coder.Header, store func() (location, erro
 }
 
 // Delete removes chunk i and decreases the numbers of later chunks by one. It returns ErrBounds if there is no chunk i.
+// If no chunks remain in a contiguous frame of more than 2 GiB, Commit returns ErrParam while its chunks are read.
 func (b *Batch) Delete(i int) error { return b.doNow(func() error { return b.delete(i) }) }
 
 func (b *Batch) delete(i int) error {

@@ -1,12 +1,14 @@
 package frame
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"math"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -19,7 +21,8 @@ import (
 // A commit never writes over bytes that the previous state references, nor over bytes that a reader of an older state
 // still uses. New chunks, the index and the trailer go to free space or to the end. After a sync, one write of the
 // header makes them the frame. Bytes that only the old state used become free after the commit. The format allows bytes
-// that no index references: deleted chunks leave them, too.
+// that no index references: deleted chunks leave them, too. An exception is a frame of more than 2 GiB that becomes
+// empty: see mayOverwrite.
 type contiguous struct {
 	storage.Segment
 	sys     storage.System
@@ -155,24 +158,20 @@ func (c *contiguous) commit(tx *transaction) error {
 		return err
 	}
 
-	// Step 2: write the tail, and sync it together with the chunks. No header references it yet. In an empty frame of 2
-	// GiB and more it may have to overwrite the old state: see tailPos.
-	over := old != nil && s.index.n == 0 && x.Overlaps(storage.Extent{End: old.frameLen})
+	// Step 2: write the tail, and sync it together with the chunks. No header references it yet. If it has to overwrite
+	// the old state, it is a part of the header instead: see tailPos.
+	over := old != nil && s.index.n == 0 && tx.tailAt == 0 && c.used(tx, x)
+	all := head
 	if over {
-		tx.unknown = sched.ErrPanic // until the write returns
-	}
-	err = c.Write(tx.tail, x.Off)
-	if tx.unknown = nil; err != nil {
-		if over {
-			tx.unknown = err
-		}
+		all = append(append(slices.Clip(head), make([]byte, int(x.Off)-len(head))...), tx.tail...)
+	} else if err := c.Write(tx.tail, x.Off); err != nil {
 		return err
 	}
 	c.space.Reserve(x)
 
 	// Step 3: overwrite the header in one write and sync it, with a header journal if a crash could tear the write. Now
 	// the stored frame has the new state.
-	if err := c.commitHeader(tx, head); err != nil {
+	if err := c.commitHeader(tx, all, over); err != nil {
 		return err
 	}
 	c.head = int64(len(head))
@@ -191,7 +190,14 @@ func (c *contiguous) commit(tx *transaction) error {
 	// Step 5: bytes that the new state does not reference become free when the old state and earlier states that
 	// reference them have no readers. No earlier state references the old tail.
 	if old != nil {
-		c.pending.Add(old, old.tail(), tx.freed, tx.written, nil)
+		tail := old.tail()
+		if over { // the new tail is in place of these bytes
+			tail = tail.From(x.End)
+			for i := range tx.freed {
+				tx.freed[i] = tx.freed[i].From(x.End)
+			}
+		}
+		c.pending.Add(old, tail, tx.freed, tx.written, nil)
 		c.cut = true
 	}
 	return nil
@@ -212,10 +218,24 @@ func (c *contiguous) placeTail(tx *transaction) storage.Extent {
 	return storage.Extent{Off: pos, End: s.frameLen}
 }
 
-// commitHeader is step 3 of a commit, which makes the new state the stored one.
-func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
+// commitHeader is step 3 of a commit, which makes the new state the stored one. over reports whether the tail follows
+// in head, and overwrites the old state.
+func (c *contiguous) commitHeader(tx *transaction, head []byte, over bool) (err error) {
 	if tx.cur == nil {
 		return c.Write(head, 0)
+	}
+	was, noHeader := appendHeader(tx.cur)
+	if over {
+		if was, noHeader = storage.ReadAll(c.Bytes, 0, int64(len(head))); noHeader != nil {
+			return noHeader
+		}
+		defer func() {
+			now, e := storage.ReadAll(c.Bytes, 0, int64(len(was)))
+			tx.cur.overwritten.Store(e != nil || !bytes.Equal(now, was))
+		}()
+		if err := c.mayOverwrite(tx); err != nil {
+			return err
+		}
 	}
 	tx.unknown = sched.ErrPanic // until the write returns
 	left, err := c.ReplaceHeader(head)
@@ -225,10 +245,22 @@ func (c *contiguous) commitHeader(tx *transaction, head []byte) error {
 	tx.unknown = err
 	// The header may be written in part: write the old one again. But do not if only the sync has failed, because the
 	// new header is complete, and a part of the old one would be worse.
-	if old, e := appendHeader(tx.cur); e == nil && !errors.As(err, new(storage.SyncError)) {
-		err = errors.Join(err, c.Write(old, 0))
+	if noHeader == nil && !errors.As(err, new(storage.SyncError)) {
+		err = errors.Join(err, c.Write(was, 0))
 	}
 	return err
+}
+
+// mayOverwrite returns an error if the tail of tx.next would overwrite bytes that readers use. Readers that begin later
+// with the old state will get ErrChanged.
+func (c *contiguous) mayOverwrite(tx *transaction) error {
+	tx.cur.overwritten.Store(true)
+	c.release()
+	x := storage.Extent{Off: int64(tx.next.headerLen), End: tx.next.frameLen}
+	if tx.cur.index.n > 0 && tx.cur.InUse() || c.pending.Overlaps(x) || c.shared && c.pending.Len() > 0 {
+		return fmt.Errorf("a frame of more than 2 GiB becomes empty while its chunks are read: %w", ErrParam)
+	}
+	return nil
 }
 
 func (c *contiguous) rollback(tx *transaction) {
@@ -275,8 +307,7 @@ func (c *contiguous) stored(s *snapshot) bool { return unchanged(context.Backgro
 func (c *contiguous) release() {
 	freed := c.pending.Release()
 	for i := range freed {
-		x := &freed[i]
-		x.Off = min(max(x.Off, c.head), x.End) // headers grow over old trailers
+		freed[i] = freed[i].From(c.head) // headers grow over old trailers
 	}
 	c.space.Add(freed...)
 }

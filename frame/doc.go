@@ -80,6 +80,9 @@
 // after the header is written. This costs one more sync. If the header is torn, Open takes the new header from the copy
 // without writing anything, and Edit completes the write. Other libraries cannot read the frame before that.
 //
+// The trailer of a frame without chunks is in its first 2 GiB. If a longer frame loses all chunks, its trailer
+// overwrites some of them, and is written together with the header in this way.
+//
 // Bytes that only old states use, including the previous index and trailer, stay dead until a later commit reuses them.
 // While commits append a chunk each, a file grows to about 1.5 times the size of its live bytes until the index is as
 // long as a chunk. After that the factor decreases. While reads of old states through the same Frame overlap without a

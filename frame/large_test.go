@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -224,6 +226,164 @@ func TestLarge(t *testing.T) {
 			}
 		})
 	}
+}
+
+// failingHoles is a holes that fails like disk.
+type failingHoles struct {
+	*holes
+	disk
+}
+
+func (h *failingHoles) Close() error                            { return nil }
+func (h *failingHoles) Sync() error                             { return h.disk.Sync() }
+func (h *failingHoles) Size() (int64, error)                    { return h.holes.Size() }
+func (h *failingHoles) ReadAt(p []byte, off int64) (int, error) { return h.holes.ReadAt(p, off) }
+
+func (h *failingHoles) WriteAt(p []byte, off int64) (int, error) {
+	if h.fails("write") {
+		h.holes.WriteAt(p[:len(p)/2], off)
+		return len(p) / 2, errDisk
+	}
+	return h.holes.WriteAt(p, off)
+}
+
+func (h *failingHoles) Truncate(size int64) error {
+	if h.fails("truncate") {
+		return errDisk
+	}
+	return h.holes.Truncate(size)
+}
+
+// TestLargeEmptied deletes all chunks of a frame of more than 2 GiB, and lets the disk fail at each call, then or in
+// the next edit. The trailer of an empty frame cannot be after the chunks, so it is in their place. The frame must have
+// all chunks or none.
+func TestLargeEmptied(t *testing.T) {
+	for _, note := range []int{10, 5000} { // bytes of the trailer
+		for _, forever := range []bool{false, true} {
+			for failAt, more := 1, true; more; failAt++ {
+				more = largeEmptied(t, words(note, 9), forever, failAt)
+			}
+		}
+	}
+}
+
+// largeEmptied is a case of TestLargeEmptied. It reports whether there were that many calls.
+func largeEmptied(t *testing.T, note []byte, forever bool, failAt int) bool {
+	t.Helper()
+	ctx := t.Context()
+	h := &failingHoles{holes: newHoles()}
+	empty, err := Create(ctx, "", &CreateOptions{Storage: h, ChunkSize: 400, Params: chunk.Params{TypeSize: 4}})
+	must(t, err)
+	must(t, empty.Close())
+	f, err := EditStorage(ctx, h, nil)
+	must(t, err)
+	b, err := f.Begin(ctx)
+	must(t, err)
+	for i := range 3 {
+		must(t, b.Append(ctx, words(400, i)))
+		b.end = max(b.end, 3*gib)
+	}
+	must(t, b.Commit())
+	h.calls, h.failAt, h.forever = 0, failAt, forever
+	states := []int{3}
+	if err = emptyAll(ctx, f, note); err == nil {
+		states[0] = 0
+		if err = f.Append(ctx, words(400, 0)); err == nil {
+			states[0] = 1
+		} else {
+			states = append(states, 1)
+		}
+	} else {
+		states = append(states, 0)
+	}
+	more := h.failed != ""
+	if err != nil && !more {
+		t.Fatal(err)
+	}
+	check := func(what string, f *Frame) {
+		t.Helper()
+		n := f.NumChunks()
+		if !slices.Contains(states, n) {
+			t.Fatalf("%s: %d chunks, want one of %d", what, n, states)
+		}
+		for i := range n {
+			if p, err := f.ReadChunk(ctx, nil, i); err != nil || !bytes.Equal(p, words(400, i)) {
+				t.Fatalf("%s: chunk %d: %v", what, i, err)
+			}
+		}
+		if v, err := f.VLMeta("note"); n < 3 && (err != nil || !bytes.Equal(v, note)) {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	what := fmt.Sprintf("trailer of %d, call %d (%s) fails, forever %v, %v", len(note), failAt, h.failed, forever, err)
+	f.Close()
+	h.failAt = 0
+	size, err := h.Size()
+	must(t, err)
+	g, err := OpenReaderAt(ctx, h, size, nil)
+	must(t, err)
+	check(what, g)
+	if s := g.snap.Load(); !unchanged(ctx, h, s) {
+		t.Fatalf("%s: the state counts as changed", what)
+	}
+	g, err = EditStorage(ctx, h, nil)
+	must(t, err)
+	check(what+", opened for editing", g)
+	must(t, g.Append(ctx, words(400, 7)))
+	must(t, g.Close())
+	return more
+}
+
+// emptyAll deletes all chunks of a frame and sets a metalayer, in one batch.
+func emptyAll(ctx context.Context, f *Frame, note []byte) error {
+	b, err := f.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer b.Rollback()
+	for b.NumChunks() > 0 {
+		if err := b.Delete(0); err != nil {
+			return err
+		}
+	}
+	if err := b.SetVLMeta("note", note); err != nil {
+		return err
+	}
+	return b.Commit()
+}
+
+// TestLargeEmptiedReaders empties a frame of more than 2 GiB while an older state is read, which must not change.
+func TestLargeEmptiedReaders(t *testing.T) {
+	ctx := t.Context()
+	f := put(t, newHoles(), 0, &options{ChunkSize: 400, Params: chunk.Params{TypeSize: 4}})
+	b, err := f.Begin(ctx)
+	must(t, err)
+	must(t, b.Append(ctx, words(400, 0)))
+	b.end = 3 * gib
+	must(t, b.Append(ctx, words(400, 1)))
+	must(t, b.Commit())
+	for _, edited := range []bool{false, true} { // the state that is read is the newest, or an older one
+		v, err := f.Engine().View(ctx)
+		must(t, err)
+		if edited {
+			must(t, one(f).Update(0, words(400, 0)))
+		}
+		if err := emptyAll(ctx, f, nil); !errors.Is(err, ErrParam) {
+			t.Errorf("%v, want ErrParam", err)
+		}
+		if p, err := f.readChunkOf(viewed(v)); err != nil || !bytes.Equal(p, words(400, 0)) {
+			t.Errorf("the chunk has changed: %v", err)
+		}
+		v.Release()
+		if p, err := f.ReadChunk(ctx, nil, 0); err != nil || !bytes.Equal(p, words(400, 0)) {
+			t.Errorf("the chunk cannot be read any more: %v", err)
+		}
+	}
+	must(t, emptyAll(ctx, f, nil))
+	checkSpace(t, f)
+	must(t, f.Append(ctx, words(400, 0)))
+	checkSpace(t, f)
+	must(t, f.Close())
 }
 
 // TestOffsets keeps several frames in one storage, some of them at offsets above 4 GiB, and edits the last one.

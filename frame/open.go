@@ -281,6 +281,9 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 	if j != nil && j.Torn {
 		if s, err = f.loadParts(j.WithHeader(from), size); err == nil {
 			s.head = fingerprintOf(j.Stored)
+			if t := s.tail(); t.End <= int64(len(j.Stored)) { // see contiguous.commit
+				s.print = fingerprintOf(j.Stored[t.Off:t.End])
+			}
 		}
 	}
 	if err != nil {

@@ -55,7 +55,7 @@ func (f *Frame) afterRead(s *snapshot, err error) error {
 	}
 	if ok, e := f.lock.Intact(s.epoch); e != nil {
 		err = e
-	} else if !ok {
+	} else if !ok || s.overwritten.Load() {
 		err = f.wrap("chunks", -1, ErrChanged)
 	} else if err != nil && f.edited(s, err) {
 		err = f.errEdited(err)

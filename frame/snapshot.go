@@ -41,6 +41,8 @@ type snapshot struct {
 	draft   bool                            // of a batch: it may change
 	blocks  atomic.Pointer[blockSequence]   // of the last calls of ReadBlock, or nil
 	checked atomic.Pointer[[]atomic.Uint32] // a bit for each chunk that was compared with its checksum
+
+	overwritten atomic.Bool // readers get ErrChanged: see contiguous.mayOverwrite
 }
 
 // inherited is the part of a snapshot that a batch begins with.

@@ -48,7 +48,7 @@ func (c *contiguous) inUse(cur *snapshot) (end int64) {
 // tailPos returns the offset for an index and trailer of n bytes: right after the chunks if that space is not in use,
 // and otherwise at the end. Likewise, the trailer of an empty frame is right after its header or at the end. If it is
 // at the end, the header counts as longer than it is, up to 2 GiB. In a larger frame that becomes empty, the trailer
-// overwrites chunks of the previous state.
+// has to overwrite chunks of the previous state.
 func (c *contiguous) tailPos(tx *transaction, n int64) int64 {
 	s := tx.next
 	pos := int64(s.headerLen)

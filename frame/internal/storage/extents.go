@@ -16,6 +16,9 @@ func (x Extent) Len() int64 { return x.End - x.Off }
 // Overlaps reports whether x and y have a byte in common.
 func (x Extent) Overlaps(y Extent) bool { return max(x.Off, y.Off) < min(x.End, y.End) }
 
+// From returns the part of x at off and after it, which may be empty.
+func (x Extent) From(off int64) Extent { return Extent{min(max(x.Off, off), x.End), x.End} }
+
 // FreeList is the free space of a storage: extents that are not empty and neither overlap nor touch, sorted by offset.
 // They are in groups, so that no call looks at all of them.
 type FreeList struct {
