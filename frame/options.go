@@ -106,11 +106,12 @@ type OpenOptions struct {
 	// wait for the batch. Each batch opens the lock file by its name again, and begins with the stored state.
 	//
 	// The locks are those of the operating system. They are not fair: processes that read, or edit, without a pause can
-	// keep others waiting for seconds. Systems without locks, and some network file systems, return
-	// errors.ErrUnsupported. Other network file systems lock nothing. A lock file must be a regular file. For editing,
-	// it must have no other hard link. Opening creates the lock file if it is missing, which needs the right to write
-	// in the folder. If it exists, reading needs only the right to read it. So create a frame that other users read
-	// with Locking.
+	// keep others waiting for seconds. While reads overlap without a moment between them, by goroutines that share a
+	// Frame or by processes, no other Frame can edit, however long that lasts. Systems without locks, and some network
+	// file systems, return errors.ErrUnsupported. Other network file systems lock nothing. A lock file must be a
+	// regular file. For editing, it must have no other hard link. Opening creates the lock file if it is missing, which
+	// needs the right to write in the folder. If it exists, reading needs only the right to read it. So create a frame
+	// that other users read with Locking.
 	Locking bool
 
 	// NoSync is for editing: commits return before the disk has their bytes. A power failure may then damage the frame.
