@@ -42,7 +42,8 @@ type CreateOptions struct {
 	// Concurrency is the number of goroutines that a call may use; 0 = GOMAXPROCS, and more than 1024 count as 1024.
 	Concurrency int
 	// Locking shares the frame with other processes; see OpenOptions.Locking. It needs a name. With Overwrite, it waits
-	// for the lock of the frame that is replaced, so that no commit to that is lost.
+	// for the lock of the frame that is replaced, so that no commit to that is lost. So two calls at the same time that
+	// copy frame A onto frame B and B onto A wait for each other until their contexts end.
 	Locking bool
 	// NoSync makes commits return before the disk has their bytes. A power failure may then damage the frame.
 	NoSync bool

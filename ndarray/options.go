@@ -90,7 +90,8 @@ type CreateOptions struct {
 
 	// Concurrency is the number of goroutines that a call may use. 0 selects GOMAXPROCS; more than 1024 count as 1024.
 	Concurrency int
-	// Locking shares the array with other processes through the lock file of C-Blosc2. See OpenOptions.Locking.
+	// Locking shares the array with other processes through the lock file of C-Blosc2. See OpenOptions.Locking, and for
+	// Overwrite, also of Copy and Map, frame.CreateOptions.Locking.
 	Locking bool
 	// MaxMemory is for Copy: about how many bytes of memory it may use while it compresses items again. At most half of
 	// that is in use at a time, because the garbage collector frees memory late. Each goroutine takes a part of it.
