@@ -43,7 +43,9 @@ type CreateOptions struct {
 	Concurrency int
 	// Locking shares the frame with other processes; see OpenOptions.Locking. It needs a name. With Overwrite, it waits
 	// for the lock of the frame that is replaced, so that no commit to that is lost. So two calls at the same time that
-	// copy frame A onto frame B and B onto A wait for each other until their contexts end.
+	// copy frame A onto frame B and B onto A wait for each other until their contexts end. Reads of a sparse frame do
+	// not keep it from being replaced. Its chunk files are removed, so such a read, or a loop over Tiles, may return
+	// ErrChanged.
 	Locking bool
 	// NoSync makes commits return before the disk has their bytes. A power failure may then damage the frame.
 	NoSync bool
