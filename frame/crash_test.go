@@ -524,6 +524,42 @@ func TestRegionsErrors(t *testing.T) {
 	}
 }
 
+// TestRegionsKilledFinish kills a process in Finish. Another one finishes the frame, and the power fails. No chunk may
+// be lost whose writing has returned, and once Finish has returned, the frame is finished.
+func TestRegionsKilledFinish(t *testing.T) {
+	for killAt, more := 1, true; more; killAt++ {
+		s := simulated.New()
+		r, err := CreateRegions(t.Context(), "x", regionBytes, regionOptions(s))
+		must(t, err)
+		var acked []int
+		for i := range regionChunks {
+			must(t, r.Write(t.Context(), i, regionItems(i)))
+			acked = append(acked, i)
+		}
+		before := s.Image.Clone()
+		s.Log, s.Calls, s.FailAt, s.Forever = nil, 0, killAt, true
+		r.Finish(t.Context())
+		r.Close()
+		failed := s.Failed
+		more = failed != ""
+		s.FailAt = 0
+		other, err := OpenRegions(t.Context(), "x", &OpenOptions{sys: s})
+		must(t, err)
+		start := len(s.Log)
+		must(t, other.Finish(t.Context()))
+		must(t, other.Close())
+		for n := start; n <= len(s.Log); n++ {
+			_, err := simulated.Crashes(rand.New(rand.NewPCG(1, 1)), before, s.Log[:n], n, func(m simulated.Image) error {
+				return recoverRegions(t, m, true, n == len(s.Log), acked)
+			})
+			if err != nil {
+				t.Errorf("killed before call %d (%s), then after %d of %d changes: %v", killAt, failed, n-start, len(s.Log)-start, err)
+				break
+			}
+		}
+	}
+}
+
 // TestKilledThenEdit kills a process in an edit or in Compact. The next process edits the frame, then the power fails.
 // Neither the edit may be lost nor the frame be damaged.
 func TestKilledThenEdit(t *testing.T) {

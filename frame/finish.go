@@ -295,6 +295,13 @@ func (r *Regions) cleanUp(ctx context.Context, final *snapshot) error {
 	if noLayout != nil && !errors.Is(noLayout, fs.ErrNotExist) {
 		return noLayout
 	}
+	// The process that wrote the index may have been killed before it synced the name. Without the index, the chunks
+	// are still needed.
+	if noLayout == nil {
+		if err := r.sync(); err != nil {
+			return err
+		}
+	}
 	var names []string
 	for name, err := range r.files.List(ctx) {
 		if err != nil {
