@@ -121,7 +121,7 @@ func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (err error
 	}
 	defer l.End()
 	if write {
-		if err := f.syncName(); err != nil {
+		if err := storage.SettleName(f.sys, f.path, f.opts.NoSync); err != nil {
 			return err
 		}
 	}
@@ -137,16 +137,6 @@ func (f *Frame) openFileOrDir(ctx context.Context, isDir, write bool) (err error
 		f.atClose = f.reclaim
 	}
 	return nil
-}
-
-// syncName syncs the name of the frame in its directory. A process that was killed may have renamed a new file to it
-// without a sync, and a power failure would restore the old one, without the edits made since.
-func (f *Frame) syncName() error {
-	err := storage.SyncDir(f.sys, f.path, f.opts.NoSync)
-	if errors.Is(err, os.ErrPermission) { // the directory may not be listed
-		return nil
-	}
-	return err
 }
 
 // openFile opens the frame in a file.

@@ -306,7 +306,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 // a header write that it has not completed. A reader may have followed to r already, without doing so.
 func (f *Frame) settle(r *reopened) (err error) {
 	if f.path != "" && (!r.same || f.unsettled) {
-		if err := f.syncName(); err != nil {
+		if err := storage.SettleName(f.sys, f.path, f.opts.NoSync); err != nil {
 			return err
 		}
 	}

@@ -255,6 +255,50 @@ func (p *editProgram) survives(t testing.TB, sys *simulated.System, models ...st
 	return nil
 }
 
+// TestKilledCreate kills a process that creates a store. Another one edits the store, and the power fails. The edit
+// must not be lost.
+func TestKilledCreate(t *testing.T) {
+	ctx := t.Context()
+	for _, name := range []string{"s.b2d", "s.b2e"} {
+		for killAt, more := 1, true; more; killAt++ {
+			sys := simulated.New()
+			o := OpenOptions{sys: sys}
+			before := sys.Image.Clone()
+			sys.FailAt, sys.Forever = killAt, true
+			if s, err := Create(ctx, name, &CreateOptions{OpenOptions: o}); err == nil {
+				s.Close()
+			}
+			more = sys.Failed != ""
+			sys.FailAt = 0
+			s, err := Edit(ctx, name, &o)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error { return b.Append(ctx, []byte("abc")) }, nil)
+			if err = errors.Join(err, s.Put(ctx, "/a", f), s.Close()); err != nil {
+				t.Fatal(err)
+			}
+			_, err = simulated.Crashes(rand.New(rand.NewPCG(1, 1)), before, sys.Log, len(sys.Log), func(m simulated.Image) error {
+				s, err := Open(ctx, name, &OpenOptions{sys: simulated.On(m)})
+				if err != nil {
+					return err
+				}
+				defer s.Close()
+				if !s.Has("/a") {
+					err = errors.New("the leaf is lost")
+				}
+				return err
+			})
+			if err != nil {
+				t.Errorf("%s, killed before call %d (%s): %v", name, killAt, sys.Failed, err)
+			}
+		}
+	}
+}
+
 // An edit takes two syncs: of the new bytes and of the header, or of the new file and of its directory. The header of
 // an embed store, which is at the start of a file, needs no journal.
 func TestEditSyncs(t *testing.T) {

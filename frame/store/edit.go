@@ -154,6 +154,9 @@ func openEdit(ctx context.Context, name string, o *OpenOptions) (*Store, error) 
 		return nil, err
 	}
 	e := &editor{threshold: o.Threshold, noSync: o.noSync()}
+	if err := storage.SettleName(sys, name, e.noSync); err != nil {
+		return nil, err
+	}
 	if fi.IsDir() {
 		return editDir(ctx, sys, name, e, o)
 	}

@@ -435,6 +435,17 @@ func SyncDir(sys System, name string, noSync bool) error {
 	return SyncOpened(sys.Open(paths.Dir(name), os.O_RDONLY, 0))
 }
 
+// SettleName syncs the name of a file or directory that is opened for editing. A process that was killed may have
+// renamed a new one to it without a sync, and a power failure would bring back the old one, without the edits made
+// since. It does nothing if the directory may not be listed.
+func SettleName(sys System, name string, noSync bool) error {
+	err := SyncDir(sys, name, noSync)
+	if errors.Is(err, fs.ErrPermission) {
+		return nil
+	}
+	return err
+}
+
 // SyncRoot syncs the names in a directory.
 func SyncRoot(r Root, noSync bool) error {
 	if noSync || runtime.GOOS == "windows" {
