@@ -319,7 +319,24 @@ func (f *Frame) CheckAlloc(n int64) error {
 	if err := checkAddress(n); err != nil {
 		return err
 	}
-	return checkLimit(n, f.allocLimit(n), f.opts.MaxBytes > 0)
+	limit := f.claimedLimit()
+	if n <= limit {
+		limit = f.allocLimit(n)
+	}
+	return checkLimit(n, limit, f.opts.MaxBytes > 0)
+}
+
+// claimedLimit returns the limit of CheckAlloc if the bytes that the frame claims to have are evidence, without reading
+// any.
+func (f *Frame) claimedLimit() int64 {
+	s := f.snap.Load()
+	switch {
+	case s == nil || f.opts.MaxBytes != 0 || f.trusted.Load():
+		return math.MaxInt64
+	case s.sparse:
+		return max(coder.FreeBytes, ratioOf(s.storedChunks()*fileEvidence))
+	}
+	return max(coder.FreeBytes, ratioOf(s.frameLen))
 }
 
 // CheckAllocs is CheckAlloc for n bytes that belong to several frames, such as those of the columns of a table: their
@@ -368,8 +385,8 @@ func checkLimit(n, limit int64, fixed bool) error {
 	}
 }
 
-// mostAlloc returns the number of bytes that CheckAlloc allows. It may read up to 16 MiB of the stored bytes;
-// CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
+// mostAlloc returns the number of bytes that CheckAlloc allows. It reads up to 16 MiB of the stored bytes, or up to 64
+// MiB if many of them are zeros. Beyond 64 GiB it counts the size of the frame instead of reading.
 func (f *Frame) mostAlloc() int64 {
 	const most = 64 << 30
 	limit := f.allocLimit(most)

@@ -243,6 +243,9 @@ type evidence struct {
 	sought int64 // the search stopped there
 }
 
+// fileEvidence is the number of bytes of a chunk file that may be evidence.
+const fileEvidence = 1 << 20
+
 // storedChunks returns about the number of stored chunks: it counts repeated entries, and in a draft special chunks,
 // too. For a committed state it counts only once.
 func (s *snapshot) storedChunks() int64 {

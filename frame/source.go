@@ -116,7 +116,7 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 // evidence reads at most 64 files, one after the other, for at most ten seconds, and none after one that cannot be
 // read.
 func (d *sourceFiles) evidence(s *snapshot, enough int64) int64 {
-	const most, mostFiles, mostTime = 1 << 20, 64, 10 * time.Second
+	const mostFiles, mostTime = 64, 10 * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
 	defer cancel()
 	from := &untilError{from: storage.Bind(ctx, s.src)}
@@ -127,7 +127,7 @@ func (d *sourceFiles) evidence(s *snapshot, enough int64) int64 {
 		}
 		files++
 		if src, err := d.open(s, from, e, -1); err == nil {
-			sum += coder.Evidence(src.at, src.off, min(src.guess, most), enough-sum)
+			sum += coder.Evidence(src.at, src.off, min(src.guess, fileEvidence), enough-sum)
 		}
 	}
 	return sum

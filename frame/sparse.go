@@ -343,18 +343,23 @@ func (d *sparse) rollback(tx *transaction) {
 	}
 }
 
-// evidence reads the beginnings of the chunk files, each once.
+// evidence reads the beginnings of the chunk files, each once. It reads no more than 64 MiB, or four times enough. A
+// file that cannot be read does not count as evidence, but as a page that is read.
 func (d *sparse) evidence(s *snapshot, enough int64) int64 {
-	const most = 1 << 20
-	sum := int64(0)
+	sum, left := int64(0), max(coder.EvidenceLook, 4*enough)
 	for _, e := range s.index.distinct() {
-		if sum >= enough {
+		if sum >= enough || left <= 0 {
 			break
 		}
-		if src, err := d.open(s, nil, e, -1); err == nil { // a file that cannot be read does not count
-			sum += coder.Evidence(src.at, src.off, min(src.size, most), enough-sum)
-			closeSource(src.close)
+		src, err := d.open(s, nil, e, -1)
+		if err != nil {
+			left -= 4096
+			continue
 		}
+		n := min(src.size, fileEvidence)
+		sum += coder.Evidence(src.at, src.off, n, enough-sum)
+		left -= n
+		closeSource(src.close)
 	}
 	return sum
 }

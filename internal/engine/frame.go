@@ -24,8 +24,8 @@ type Frame interface {
 	Name() string
 	// Options returns how the frame was opened or created. The caller may change the copy.
 	Options() Options
-	// AllocLimit returns the number of bytes that frame.Frame.CheckAlloc allows. It may read up to 16 MiB of the stored
-	// bytes; CheckAlloc reads less. Beyond 64 GiB it counts the size of the frame instead of reading.
+	// AllocLimit returns the number of bytes that frame.Frame.CheckAlloc allows. It reads up to 16 MiB of the stored
+	// bytes, or up to 64 MiB if many of them are zeros. Beyond 64 GiB it counts the size of the frame instead.
 	AllocLimit() int64
 }
 
