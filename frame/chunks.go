@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"runtime/debug"
@@ -44,8 +45,11 @@ func (f *Frame) putWorker(w *worker) {
 
 // workersFor returns the number of workers for a number of blocks of size bytes. If the blocks are large, their memory
 // stays within the limit of CheckAlloc, or there is one worker.
-func (f *Frame) workersFor(blocks, size int64) int {
-	return coder.WorkersFor(task.Workers(f.opts.Concurrency, blocks), size, f.allocLimit)
+func (f *Frame) workersFor(ctx context.Context, blocks, size int64) int {
+	return coder.WorkersFor(task.Workers(f.opts.Concurrency, blocks), size, func(n int64) int64 {
+		limit, _ := f.allocLimit(ctx, n) // decoding returns the error
+		return limit
+	})
 }
 
 // withWorker calls do with a worker.
@@ -183,8 +187,10 @@ func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out 
 	b := src.mem
 	if b == nil {
 		b, err = f.readStored(src.at, src.off, int64(h.CBytes))
-	} else if m, ok := s.src.(*storage.Mapped); ok && !coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes) {
-		err = errHole(int64(h.CBytes))
+	} else if m, ok := s.src.(*storage.Mapped); ok {
+		if err = coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes); err != nil {
+			err = errClaim(int64(h.CBytes), err)
+		}
 	}
 	if err != nil {
 		return dst, f.chunkError(s, i, err)

@@ -55,7 +55,7 @@ func TestHoleBehindChunk(t *testing.T) {
 		}
 	})
 	lean(t, "Verify", func() { must(t, f.Verify(context.Background(), func(err error) error { return err })) })
-	if limit := f.Engine().AllocLimit(); limit != coder.FreeBytes {
+	if limit := f.Engine().AllocLimit(t.Context()); limit != coder.FreeBytes {
 		t.Errorf("limit %d", limit)
 	}
 }
@@ -333,7 +333,7 @@ func TestLargeBlocks(t *testing.T) {
 		maxBytes, size int64
 		want           int
 	}{{0, 8 << 20, 12}, {1 << 20, 8 << 20, 12}, {16 << 20, size, 1}, {100 << 20, size, 2}, {-1, size, 12}, {0, size, 1}} {
-		if got := open(x.maxBytes).workersFor(100, x.size); got != x.want {
+		if got := open(x.maxBytes).workersFor(t.Context(), 100, x.size); got != x.want {
 			t.Errorf("MaxBytes %d, blocks of %d bytes: %d workers, want %d", x.maxBytes, x.size, got, x.want)
 		}
 	}

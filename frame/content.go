@@ -306,7 +306,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		return dst, blocks, f.chunkError(s, i, fmt.Errorf("block %d of %d: %w", k, blocks, ErrBounds))
 	}
 	n := r.BlockLen(k)
-	if err := f.CheckAlloc(int64(n)); err != nil {
+	if err := f.checkAlloc(ctx, int64(n)); err != nil {
 		return dst, blocks, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 	}
 	out := append(dst, make([]byte, n)...)

@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/ranges"
 	"github.com/goblosc/blosc2/internal/sched"
 )
 
@@ -70,8 +71,14 @@ func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source,
 	return src, nil
 }
 
-func (c *contiguous) evidence(s *snapshot, enough int64) int64 {
-	return coder.Evidence(s.src, 0, s.frameLen, enough)
+func (c *contiguous) evidence(ctx context.Context, s *snapshot, enough int64) (int64, error) {
+	far := s.ranges()
+	if far == nil {
+		return coder.Evidence(storage.Bind(ctx, s.src), 0, s.frameLen, enough)
+	}
+	return coder.EvidenceBy(0, s.frameLen, enough, func(list []ranges.Range, enough int64) (int64, error) {
+		return evidenceIn(ctx, far, list, enough)
+	})
 }
 
 func (c *contiguous) size(s *snapshot) (int64, error) {

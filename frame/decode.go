@@ -65,7 +65,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	}
 	d.Start(ctx)
 	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
-	d.workers = f.workersFor(blocks, max(int64(blockSize), int64(s.blockSize)))
+	d.workers = f.workersFor(ctx, blocks, max(int64(blockSize), int64(s.blockSize)))
 	d.most = d.workers
 	d.call = ctx
 	if d.workers > 1 && !s.local() {
@@ -281,7 +281,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		return 0, d.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
 	}
 	blocks = j.r.NumBlocks()
-	j.most = f.workersFor(int64(d.workers), int64(j.r.LargestBlock())) // the block size of s may be wrong
+	j.most = f.workersFor(d.call, int64(d.workers), int64(j.r.LargestBlock())) // the block size of s may be wrong
 	h := j.r.Header()
 	if want := d.blockSize; want > 0 && h.VLBlocks() {
 		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))

@@ -75,7 +75,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	l, err := b.f.plugins.Layout(b.next.cparams(), size)
 	if err == nil { // the header asks for these blocks, and the frame must justify their memory
 		const header = 24 // of a slice
-		err = b.f.CheckAlloc(max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
+		err = b.f.checkAlloc(ctx, max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
 	}
 	if err != nil {
 		return b.f.wrap("chunk", -1, err)
@@ -89,7 +89,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 		b.size = sizeEstimate{all: all}
 		defer func() { b.size = sizeEstimate{} }()
 	}
-	workers := b.f.workersFor(blocksOf(all, l), int64(l.BlockLen(0)))
+	workers := b.f.workersFor(ctx, blocksOf(all, l), int64(l.BlockLen(0)))
 	e.Start(ctx)
 	if p, ok := p.(engine.Waiter); ok {
 		p.SetContext(e.Cancelable())

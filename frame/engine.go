@@ -43,7 +43,13 @@ func (e *engineFrame) Name() string { return e.name }
 
 func (e *engineFrame) Options() engine.Options { return e.opts }
 
-func (e *engineFrame) AllocLimit() int64 { return (*Frame)(e).mostAlloc() }
+func (e *engineFrame) CheckAlloc(ctx context.Context, n int64) error {
+	return (*Frame)(e).checkAlloc(task.Context(ctx), n)
+}
+
+func (e *engineFrame) AllocLimit(ctx context.Context) int64 {
+	return (*Frame)(e).mostAlloc(task.Context(ctx))
+}
 
 // view implements engine.View. It is a snapshot in use, or the draft of a batch.
 type view snapshot

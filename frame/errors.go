@@ -1,7 +1,10 @@
 package frame
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -93,4 +96,9 @@ func checkName(name string) error {
 		return fmt.Errorf("%s: %w", fault, ErrParam)
 	}
 	return nil
+}
+
+// concernsAll reports whether an error of a source with many files, in a call with a context, is not of one file.
+func concernsAll(ctx context.Context, err error) bool {
+	return ctx.Err() != nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrClosed)
 }

@@ -381,7 +381,7 @@ func (d *layoutObject) open(*snapshot, io.ReaderAt, entry, entry) (source, error
 	return source{}, fmt.Errorf("the layout of Regions has no chunks; open the finished frame with OpenSource: %w", errors.ErrUnsupported)
 }
 
-func (d *layoutObject) evidence(*snapshot, int64) int64 { return 0 }
+func (d *layoutObject) evidence(context.Context, *snapshot, int64) (int64, error) { return 0, nil }
 
 func (d *layoutObject) size(*snapshot) (int64, error) { return d.bytes.Size() }
 

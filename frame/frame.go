@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -483,16 +482,14 @@ func (f *Frame) chunkOptions(itemSize int, blockShape []int32) *coder.Options {
 	}
 }
 
-// errHole is the error of n bytes of which too few are stored.
-func errHole(n int64) error {
-	return fmt.Errorf("%d bytes, too few of them are stored; OpenOptions.MaxBytes may allow them: %w", n, ErrTooLarge)
-}
+// errClaim is the error of coder.MayRead for n bytes.
+func errClaim(n int64, err error) error { return fmt.Errorf("%d bytes: %w", n, err) }
 
 // readStored is storage.ReadAll for a size that a file claims. It returns ErrTooLarge if the stored bytes do not
 // justify that size.
 func (f *Frame) readStored(src io.ReaderAt, off, n int64) ([]byte, error) {
-	if !coder.MayRead(src, off, n, f.opts.MaxBytes) {
-		return nil, cmp.Or(storage.Canceled(src), errHole(n)) // bytes that cannot be read count as missing
+	if err := coder.MayRead(src, off, n, f.opts.MaxBytes); err != nil {
+		return nil, errClaim(n, err)
 	}
 	return storage.ReadAll(src, off, n)
 }

@@ -1,12 +1,15 @@
 package frame
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
 	"runtime"
 	"slices"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
@@ -315,15 +318,67 @@ func checkLocking(locking bool) error {
 // zeros, such as holes in a file, do not count as stored. A Frame that was created, not opened, has no limit, unless it
 // has chunks that were copied from a frame with one. On systems with addresses of 32 bits, it also refuses what they
 // cannot address.
+//
+// To find the stored bytes, CheckAlloc may read up to 64 MiB of them, or samples of that size. It waits for a [Source]
+// up to ten seconds. If the source cannot be read, CheckAlloc returns its error or context.DeadlineExceeded, and the
+// next call tries again.
 func (f *Frame) CheckAlloc(n int64) error {
+	ctx, cancel := evidenceContext(n)
+	defer cancel()
+	return f.checkAlloc(ctx, n)
+}
+
+// evidenceContext returns the context in which a call without one looks for evidence for n bytes.
+func evidenceContext(n int64) (context.Context, context.CancelFunc) {
+	if n <= coder.FreeBytes {
+		return context.Background(), func() {}
+	}
+	return context.WithTimeout(context.Background(), 10*time.Second)
+}
+
+// checkAlloc is CheckAlloc with a context.
+func (f *Frame) checkAlloc(ctx context.Context, n int64) error {
 	if err := checkAddress(n); err != nil {
 		return err
 	}
 	limit := f.claimedLimit()
 	if n <= limit {
-		limit = f.allocLimit(n)
+		var err error
+		if limit, err = f.allocLimit(ctx, n); err != nil {
+			return err
+		}
 	}
 	return checkLimit(n, limit, f.opts.MaxBytes > 0)
+}
+
+// CheckAllocs is CheckAlloc for n bytes that belong to several frames, such as those of the columns of a table: their
+// stored bytes justify the memory together. With OpenOptions.MaxBytes, the limit is the largest one of the frames. A
+// frame must not be given twice.
+func CheckAllocs(n int64, frames ...*Frame) error {
+	if err := checkAddress(n); err != nil {
+		return err
+	}
+	ctx, cancel := evidenceContext(n)
+	defer cancel()
+	limit, sum, fixed := int64(0), int64(0), len(frames) > 0
+	var fault error
+	for _, f := range frames {
+		switch {
+		case f.opts.MaxBytes > 0:
+			limit = max(limit, f.opts.MaxBytes)
+			continue
+		case f.opts.MaxBytes < 0 || f.trusted.Load():
+			limit = math.MaxInt64
+		case n > coder.FreeBytes:
+			found, err := f.evidence(ctx, (n-1)/coder.MemoryRatio+1-sum)
+			sum, fault = sum+found, cmp.Or(fault, err)
+		}
+		fixed = false
+		if limit = max(limit, coder.FreeBytes, ratioOf(sum)); limit >= n {
+			return nil
+		}
+	}
+	return cmp.Or(fault, checkLimit(n, limit, fixed))
 }
 
 // claimedLimit returns the limit of CheckAlloc if the bytes that the frame claims to have are evidence, without reading
@@ -337,32 +392,6 @@ func (f *Frame) claimedLimit() int64 {
 		return max(coder.FreeBytes, ratioOf(s.storedChunks()*fileEvidence))
 	}
 	return max(coder.FreeBytes, ratioOf(s.frameLen))
-}
-
-// CheckAllocs is CheckAlloc for n bytes that belong to several frames, such as those of the columns of a table: their
-// stored bytes justify the memory together. With OpenOptions.MaxBytes, the limit is the largest one of the frames. A
-// frame must not be given twice.
-func CheckAllocs(n int64, frames ...*Frame) error {
-	if err := checkAddress(n); err != nil {
-		return err
-	}
-	limit, sum, fixed := int64(0), int64(0), len(frames) > 0
-	for _, f := range frames {
-		switch {
-		case f.opts.MaxBytes > 0:
-			limit = max(limit, f.opts.MaxBytes)
-			continue
-		case f.opts.MaxBytes < 0 || f.trusted.Load():
-			limit = math.MaxInt64
-		case n > coder.FreeBytes:
-			sum += f.evidence((n-1)/coder.MemoryRatio + 1 - sum)
-		}
-		fixed = false
-		if limit = max(limit, coder.FreeBytes, ratioOf(sum)); limit >= n {
-			break
-		}
-	}
-	return checkLimit(n, limit, fixed)
 }
 
 // checkAddress returns an error if the system cannot address n bytes.
@@ -387,9 +416,9 @@ func checkLimit(n, limit int64, fixed bool) error {
 
 // mostAlloc returns the number of bytes that CheckAlloc allows. It reads up to 16 MiB of the stored bytes, or up to 64
 // MiB if many of them are zeros. Beyond 64 GiB it counts the size of the frame instead of reading.
-func (f *Frame) mostAlloc() int64 {
+func (f *Frame) mostAlloc(ctx context.Context) int64 {
 	const most = 64 << 30
-	limit := f.allocLimit(most)
+	limit, _ := f.allocLimit(ctx, most) // the next read returns the error
 	if s := f.snap.Load(); s != nil && limit >= most && limit < math.MaxInt64 && f.opts.MaxBytes == 0 {
 		limit = max(limit, ratioOf(s.frameLen))
 	}
@@ -397,17 +426,18 @@ func (f *Frame) mostAlloc() int64 {
 }
 
 // allocLimit returns the limit of CheckAlloc, or a lower number that is at least n: it counts stored bytes only until
-// they justify n.
-func (f *Frame) allocLimit(n int64) int64 {
+// they justify n. After an error of reading, the limit may be higher.
+func (f *Frame) allocLimit(ctx context.Context, n int64) (int64, error) {
 	switch {
 	case f.opts.MaxBytes > 0:
-		return f.opts.MaxBytes
+		return f.opts.MaxBytes, nil
 	case f.opts.MaxBytes < 0 || f.trusted.Load():
-		return math.MaxInt64
+		return math.MaxInt64, nil
 	case n <= coder.FreeBytes:
-		return coder.FreeBytes
+		return coder.FreeBytes, nil
 	}
-	return max(coder.FreeBytes, ratioOf(f.evidence((n-1)/coder.MemoryRatio+1)))
+	found, err := f.evidence(ctx, (n-1)/coder.MemoryRatio+1)
+	return max(coder.FreeBytes, ratioOf(found)), err
 }
 
 // ratioOf returns the number of bytes that a number of stored bytes justifies.
@@ -416,17 +446,25 @@ func ratioOf(stored int64) int64 {
 }
 
 // evidence returns the number of stored bytes that are evidence (see coder.Evidence), or a lower number that is at
-// least enough.
-func (f *Frame) evidence(enough int64) int64 {
+// least enough. After an error of reading, there may be more, and the next call looks again.
+func (f *Frame) evidence(ctx context.Context, enough int64) (int64, error) {
 	s := f.pin()
 	if s == nil {
-		return 0
+		return 0, nil
 	}
 	defer f.unpin(s)
-	s.evidence.mu.Lock()
-	defer s.evidence.mu.Unlock()
-	if s.evidence.sought < enough {
-		s.evidence.found, s.evidence.sought = f.store.evidence(s, enough), enough
+	e := &s.evidence
+	e.mu.Lock()
+	found, known := e.found, max(e.found, e.sought) >= enough
+	e.mu.Unlock()
+	if known {
+		return found, nil
 	}
-	return s.evidence.found
+	found, err := f.store.evidence(ctx, s, enough) // several callers may do that: none waits for another
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.found = max(e.found, found); err == nil {
+		e.sought = max(e.sought, enough)
+	}
+	return e.found, err
 }

@@ -3,7 +3,6 @@ package frame
 import (
 	"context"
 	"io"
-	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/storage"
@@ -113,41 +112,29 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 	return src, nil
 }
 
-// evidence reads at most 64 files, one after the other, for at most ten seconds, and none after one that cannot be
-// read.
-func (d *sourceFiles) evidence(s *snapshot, enough int64) int64 {
-	const mostFiles, mostTime = 64, 10 * time.Second
-	ctx, cancel := context.WithTimeout(context.Background(), mostTime)
-	defer cancel()
-	from := &untilError{from: storage.Bind(ctx, s.src)}
-	sum, files := int64(0), 0
-	for _, e := range s.index.distinct() {
-		if sum >= enough || files == mostFiles || from.err != nil {
-			break
+// evidence reads the beginnings of at most 64 files. If they cannot be read together, it reads each alone, until four of
+// them cannot be read: the others may be enough.
+func (d *sourceFiles) evidence(ctx context.Context, s *snapshot, enough int64) (int64, error) {
+	const mostFiles, mostErrors = 64, 4
+	if far := s.ranges(); far != nil {
+		var list []Range
+		files := 0
+		for _, e := range s.index.distinct() {
+			if src, err := d.open(s, nil, e, -1); err == nil {
+				size := min(src.guess, fileEvidence)
+				for at := int64(0); at < size; at += coder.EvidenceStep {
+					list = append(list, Range{Off: src.off + at, Len: min(size-at, coder.EvidenceStep)})
+				}
+			}
+			if files++; files == mostFiles {
+				break
+			}
 		}
-		files++
-		if src, err := d.open(s, from, e, -1); err == nil {
-			sum += coder.Evidence(src.at, src.off, min(src.guess, fileEvidence), enough-sum)
+		if sum, err := evidenceIn(ctx, far, list, enough); err == nil || concernsAll(ctx, err) {
+			return sum, err
 		}
 	}
-	return sum
-}
-
-// untilError is an io.ReaderAt that does not read any more after an error, except for the end of a file.
-type untilError struct {
-	from io.ReaderAt
-	err  error
-}
-
-func (r *untilError) ReadAt(p []byte, off int64) (int, error) {
-	if r.err != nil {
-		return 0, r.err
-	}
-	n, err := r.from.ReadAt(p, off)
-	if err != io.EOF {
-		r.err = err
-	}
-	return n, err
+	return filesEvidence(ctx, d, s, enough, mostFiles*fileEvidence, mostErrors)
 }
 
 // size returns the size of the files that the state references: the others are not known.

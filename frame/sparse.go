@@ -343,25 +343,47 @@ func (d *sparse) rollback(tx *transaction) {
 	}
 }
 
-// evidence reads the beginnings of the chunk files, each once. It reads no more than 64 MiB, or four times enough. A
-// file that cannot be read does not count as evidence, but as a page that is read.
-func (d *sparse) evidence(s *snapshot, enough int64) int64 {
-	sum, left := int64(0), max(coder.EvidenceLook, 4*enough)
+// evidence reads no more than 64 MiB, or four times enough.
+func (d *sparse) evidence(ctx context.Context, s *snapshot, enough int64) (int64, error) {
+	return filesEvidence(ctx, d, s, enough, max(coder.EvidenceLook, 4*enough), 1<<14)
+}
+
+// filesEvidence is the evidence of a store with a file for each chunk: it reads the beginnings of the files, each once,
+// at most left bytes of them, or a source left/fileEvidence files. A file that cannot be read does not count. It stops after some errors, and returns the
+// last one if it has not found enough.
+func filesEvidence(ctx context.Context, d opener, s *snapshot, enough, left int64, errs int) (sum int64, fault error) {
+	from := storage.Bind(ctx, s.src)
 	for _, e := range s.index.distinct() {
-		if sum >= enough || left <= 0 {
+		src, err := d.open(s, from, e, -1)
+		if err == nil {
+			n := int64(0)
+			size := min(src.guess, fileEvidence)
+			n, err = coder.Evidence(src.at, src.off, size, enough-sum)
+			closeSource(src.close)
+			if left -= size; !s.local() {
+				left -= fileEvidence - size // each file takes a request
+			}
+			if sum += n; sum >= enough {
+				return sum, nil
+			}
+		}
+		if err != nil {
+			fault = err
+			errs--
+		}
+		if err = ctx.Err(); err != nil {
+			return sum, err
+		}
+		if left <= 0 || errs == 0 {
 			break
 		}
-		src, err := d.open(s, nil, e, -1)
-		if err != nil {
-			left -= 4096
-			continue
-		}
-		n := min(src.size, fileEvidence)
-		sum += coder.Evidence(src.at, src.off, n, enough-sum)
-		left -= n
-		closeSource(src.close)
 	}
-	return sum
+	return sum, fault
+}
+
+// opener is the method open of a store.
+type opener interface {
+	open(s *snapshot, from io.ReaderAt, e, next entry) (source, error)
 }
 
 // size measures the files of the directory, without the lock file.

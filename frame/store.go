@@ -10,6 +10,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/ranges"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -22,8 +23,8 @@ type store interface {
 	// size, or negative.
 	open(s *snapshot, from io.ReaderAt, e, next entry) (source, error)
 	// evidence returns the number of stored bytes of a state that are evidence (see coder.Evidence), or at least
-	// enough. Any goroutine may call it.
-	evidence(s *snapshot, enough int64) int64
+	// enough. After an error of reading, there may be more. Any goroutine may call it.
+	evidence(ctx context.Context, s *snapshot, enough int64) (int64, error)
 	// size returns the number of stored bytes, dead bytes included. Any goroutine may call it.
 	size(s *snapshot) (int64, error)
 
@@ -232,4 +233,39 @@ type regionFiles interface {
 	Get(ctx context.Context, name string, n int64) (data []byte, size int64, err error)
 	List(ctx context.Context) iter.Seq2[string, error]
 	Remove(ctx context.Context, name string) error
+}
+
+// evidenceIn is coder.Evidence for ranges of a source that reads many at once.
+func evidenceIn(ctx context.Context, far storage.RangeReader, list []ranges.Range, enough int64) (found int64, err error) {
+	for size := enough; found < enough && err == nil && len(list) > 0; size *= 4 {
+		n := 0
+		for left := size; left > 0 && n < len(list); n++ {
+			left -= list[n].Len
+		}
+		err = far.ReadRanges(ctx, list[:n], func(_ int, _ int64, b []byte) error {
+			if found += coder.PageEvidence(b); found >= enough {
+				return io.EOF // the rest is not needed
+			}
+			return nil
+		})
+		list = list[n:]
+	}
+	if found >= enough {
+		err = nil
+	}
+	return found, err
+}
+
+// local reports whether the bytes of s are in memory or in a file, and not in a Source.
+func (s *snapshot) local() bool {
+	_, source := s.src.(*storage.SourceBytes)
+	return !source
+}
+
+// ranges returns the source of s, if it reads many ranges at once and chunks of s may be stored, or nil.
+func (s *snapshot) ranges() storage.RangeReader {
+	if s.index.list == nil && s.index.uniform < 0 {
+		return nil
+	}
+	return storage.Ranges(s.src)
 }

@@ -200,9 +200,9 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	g := j.l.geo
 	s := j.parts[0].stream(j.l)
 	s.read, s.ahead = j.read, nil
-	s.check = func(n int64) error {
+	s.check = func(ctx context.Context, n int64) error {
 		for _, p := range j.parts {
-			if err := p.a.checkChunks(n); err != nil {
+			if err := p.a.checkChunks(ctx, n); err != nil {
 				return err
 			}
 		}
@@ -226,7 +226,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	}
 	// An index whose chunks are not written in order is in memory, even if all chunks are special.
 	for _, p := range j.parts {
-		if _, err := p.a.checkAlloc("the index", g.Chunks, 8); err != nil {
+		if _, err := p.a.checkAlloc(ctx, "the index", g.Chunks, 8); err != nil {
 			return err
 		}
 	}

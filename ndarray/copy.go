@@ -137,10 +137,10 @@ const streamBytes = 32 << 20
 // all goroutines.
 type stream struct {
 	l     *layout
-	size  int                 // of an item as it is read
-	limit int64               // MaxBytes of the source; 0 or less means no limit
-	most  int64               // bytes of a box; 0 means streamBytes
-	check func(n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
+	size  int                                      // of an item as it is read
+	limit int64                                    // MaxBytes of the source; 0 or less means no limit
+	most  int64                                    // bytes of a box; 0 means streamBytes
+	check func(ctx context.Context, n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
 
 	buf     []byte // items of a box
 	checked int64  // the most bytes that check has allowed
@@ -159,8 +159,8 @@ func (h *snapshot) stream(l *layout) *stream {
 }
 
 // checkChunks returns ErrTooLarge unless the size of the frame justifies n bytes of memory for the items of chunks.
-func (a *Array) checkChunks(n int64) error {
-	_, err := a.checkAlloc("chunks", n, 1)
+func (a *Array) checkChunks(ctx context.Context, n int64) error {
+	_, err := a.checkAlloc(ctx, "chunks", n, 1)
 	return err
 }
 
@@ -232,7 +232,7 @@ func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
 	}
 	n, err := grid.ByteSize(sel.Items, int64(s.size))
 	if err == nil {
-		err = s.grow(int64(n))
+		err = s.grow(ctx, int64(n))
 	}
 	if err != nil {
 		return err
@@ -247,14 +247,14 @@ func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
 
 // grow makes the buffer large enough for n bytes of items. It also checks the memory for the blocks of a chunk, because
 // the file of the source may choose the partition.
-func (s *stream) grow(n int64) error {
+func (s *stream) grow(ctx context.Context, n int64) error {
 	size, err := grid.ByteSize(n, 1)
 	if err != nil {
 		return err
 	}
 	// A check of all arrays of Concat takes long if they are many.
 	if n = max(n, bytesPerBlock*s.l.geo.Blocks); s.check != nil && n > s.checked {
-		if err := s.check(n); err != nil {
+		if err := s.check(ctx, n); err != nil {
 			return err
 		}
 		s.checked = n

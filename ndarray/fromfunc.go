@@ -227,10 +227,10 @@ func Map[T, U any](ctx context.Context, name string, r Reader, f func(out []U, i
 		return nil, err
 	}
 	// The file of r may choose the blocks, and has a limit. The new array has none.
-	if _, err := checkItems(r, "a block", l.geo.BlockItems, max(h.m.Dtype.Size, c.ValueSize, l.dtype.Size, e.c.ValueSize)); err != nil {
+	if _, err := checkItems(ctx, r, "a block", l.geo.BlockItems, max(h.m.Dtype.Size, c.ValueSize, l.dtype.Size, e.c.ValueSize)); err != nil {
 		return nil, err
 	}
-	if _, err := h.a.checkAlloc("the blocks of a chunk", l.geo.Blocks, bytesPerBlock); err != nil {
+	if _, err := h.a.checkAlloc(ctx, "the blocks of a chunk", l.geo.Blocks, bytesPerBlock); err != nil {
 		return nil, err
 	}
 	in := &mapInput[T]{h: h, r: r, c: c.Converter}
@@ -271,7 +271,7 @@ func (h *snapshot) readChunksAhead(ctx context.Context, g *grid.Geometry, size, 
 		chunks.axes = append(chunks.axes, spacing{size: n, step: n})
 		items *= min(n, g.Shape[i])
 	}
-	if _, err := h.a.checkAlloc("a box", items, size); err != nil || g.Items == 0 {
+	if _, err := h.a.checkAlloc(ctx, "a box", items, size); err != nil || g.Items == 0 {
 		return false, func() {}
 	}
 	near := h.v

@@ -113,12 +113,12 @@ func checkBuffer(n int, s *selection.Selection, itemSize int) error {
 
 // checkAlloc returns the size of items in bytes. It returns ErrTooLarge unless the size of the frame justifies this
 // memory. what names the items in the error. size is the size of an item, as it is stored or as a value.
-func (a *Array) checkAlloc(what string, items int64, size int) (int, error) {
+func (a *Array) checkAlloc(ctx context.Context, what string, items int64, size int) (int, error) {
 	n, err := grid.ByteSize(items, int64(size))
 	if err != nil {
 		return 0, err
 	}
-	if err := a.f.CheckAlloc(int64(n)); err != nil {
+	if err := a.f.Engine().CheckAlloc(ctx, int64(n)); err != nil {
 		return 0, a.fault("cannot allocate %s: %w", what, err)
 	}
 	return n, nil

@@ -124,7 +124,7 @@ func (s *stream) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stag
 	for _, t := range plan {
 		most = max(most, t.Memory)
 	}
-	if err := s.grow(most); err != nil {
+	if err := s.grow(ctx, most); err != nil {
 		return err
 	}
 	for first := true; len(plan) > 1; first = false {

@@ -2,6 +2,7 @@ package ndarray
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"unsafe"
@@ -463,11 +464,20 @@ func reduceCount[S, T scalar](j *reduction, widen func(S) T, nonzero, nan func(T
 	return fmt.Errorf("ndarray: %w: %v", ErrType, j.op)
 }
 
+// checkResult returns ErrTooLarge if the size of the frame does not justify size bytes for each item of the result.
+func (j *reduction) checkResult(size int64) error {
+	err := j.h.a.f.Engine().CheckAlloc(j.ctx, size*j.cells)
+	if errors.Is(err, ErrTooLarge) {
+		err = fmt.Errorf("ndarray: %w: result of shape %v, with %d bytes of memory for each item", ErrTooLarge, j.result, size)
+	}
+	return err
+}
+
 // finish runs a kernel and sets the result of the reduction. result converts a cell to an item.
 func finish[S, T scalar, A any, R scalar](j *reduction, widen func(S) T, k reduce.Kernel[T, A], result func(A) R) error {
 	size := int64(unsafe.Sizeof(k.Empty) + unsafe.Sizeof(*new(R)))
-	if j.h.a.f.CheckAlloc(size*j.cells) != nil {
-		return fmt.Errorf("ndarray: %w: result of shape %v, with %d bytes of memory for each item", ErrTooLarge, j.result, size)
+	if err := j.checkResult(size); err != nil {
+		return err
 	}
 	out := make([]R, j.cells)
 	put := func(at int64, cells []A) {

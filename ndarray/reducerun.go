@@ -3,6 +3,7 @@ package ndarray
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"runtime"
 	"slices"
@@ -146,7 +147,7 @@ func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
 		n = max(1, int(min(float64(n), max(large, float64(cellSize*j.cells))/cells)))
 	}
 	size := items + cells
-	for size > large && n > 1 && j.h.a.f.CheckAlloc(int64(min(float64(n)*size, 1<<62))) != nil {
+	for size > large && n > 1 && errors.Is(j.h.a.f.Engine().CheckAlloc(j.ctx, int64(min(float64(n)*size, 1<<62))), ErrTooLarge) {
 		n--
 	}
 	return n
@@ -186,7 +187,7 @@ func loadPortion[S, T scalar, A any](ctx context.Context, j *reduction, s *porti
 			b.count[i] = 1
 		}
 	}
-	if _, err := checkItems(j.r, "a chunk", size, itemSize); err != nil {
+	if _, err := checkItems(ctx, j.r, "a chunk", size, itemSize); err != nil {
 		return err
 	}
 	if int64(cap(s.raw)) < size {

@@ -173,7 +173,7 @@ func (x *shift) group(ctx context.Context, lo, hi *grid.Dims) error {
 	if (x.data == nil || from >= to) && x.zeros(&s, lo[x.axis], before, 0) && x.zeros(&s, after, hi[x.axis], x.by) {
 		return ctx.Err() // new chunks are zeros already
 	}
-	n, err := a.checkAlloc("chunks", s.Items, int(g.ItemSize))
+	n, err := a.checkAlloc(ctx, "chunks", s.Items, int(g.ItemSize))
 	if err != nil {
 		return err
 	}

@@ -98,7 +98,7 @@ func Tiles[T any](ctx context.Context, r Reader, boxes Boxes) iter.Seq2[Tile[T],
 		boxes.err = err
 	}
 	return tiles(ctx, r, boxes, func(ctx context.Context, h *snapshot, t *loadedTile[T], _ int) error {
-		if _, err := checkItems(r, boxes.what(), t.Box.Size(), c.ValueSize); err != nil {
+		if _, err := checkItems(ctx, r, boxes.what(), t.Box.Size(), c.ValueSize); err != nil {
 			return err
 		}
 		return readTile(ctx, h, r, c.Converter, t)
@@ -173,7 +173,7 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 			t.Inner.copy(j[1])
 		}
 		fill := func(ctx context.Context, t *loadedTile[T]) error {
-			n, err := checkItems(r, boxes.what(), t.Box.Size(), r.DType().Size)
+			n, err := checkItems(ctx, r, boxes.what(), t.Box.Size(), r.DType().Size)
 			if err != nil {
 				return err
 			}
@@ -249,9 +249,9 @@ func (b *Box) copy(x Box) {
 }
 
 // checkItems is Array.checkAlloc for items of r.
-func checkItems(r Reader, what string, items int64, size int) (int, error) {
+func checkItems(ctx context.Context, r Reader, what string, items int64, size int) (int, error) {
 	a, _ := r.source()
-	return a.checkAlloc(what, items, size)
+	return a.checkAlloc(ctx, what, items, size)
 }
 
 // ToWriter writes r, or a selection of it, to w: the items in C order, as they are stored. It writes the commit that
@@ -280,7 +280,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		return err
 	}
 	if s.ListAxes.Lists > 0 {
-		n, err := checkItems(r, "the selection", s.Items, r.DType().Size)
+		n, err := checkItems(ctx, r, "the selection", s.Items, r.DType().Size)
 		if err != nil {
 			return err
 		}
@@ -296,8 +296,8 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 		}
 	}
 	a, _ := r.source()
-	if a.f.CheckAlloc(m.most) != nil {
-		limit := a.f.Engine().AllocLimit()
+	if f := a.f.Engine(); f.CheckAlloc(ctx, m.most) != nil {
+		limit := f.AllocLimit(ctx)
 		m = bounds{min(m.slab, limit), min(m.most, limit)}
 	}
 	for t, err := range rawTiles(ctx, r, runs(r, m).ReadAhead(1)) {

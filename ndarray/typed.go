@@ -79,7 +79,7 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 		return nil, err
 	}
 	const what = "the selection (ReadInto and ReadBytes use a buffer of the caller)"
-	if _, err := a.checkAlloc(what, s.Items, max(size, c.ValueSize)); err != nil {
+	if _, err := a.checkAlloc(ctx, what, s.Items, max(size, c.ValueSize)); err != nil {
 		return nil, err
 	}
 	dst := make([]T, s.Items)
@@ -114,7 +114,7 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 	if c.inPlace() {
 		return inItems(a.readBytes(ctx, m, &c, convert.Bytes(dst), sel))
 	}
-	b, err := a.makeStored(len(dst), r.DType().Size)
+	b, err := a.makeStored(ctx, len(dst), r.DType().Size)
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		err := a.readItem(ctx, m, &c, convert.Bytes(item[:]), at)
 		return item[0], err
 	}
-	b, err := a.makeStored(1, r.DType().Size)
+	b, err := a.makeStored(ctx, 1, r.DType().Size)
 	if err != nil {
 		return item[0], err
 	}
@@ -258,8 +258,8 @@ func makeItems(n, itemSize int) ([]byte, error) {
 }
 
 // makeStored returns memory for n items of the array, which must justify it.
-func (a *Array) makeStored(n, itemSize int) ([]byte, error) {
-	size, err := a.checkAlloc("items to convert them", int64(n), itemSize)
+func (a *Array) makeStored(ctx context.Context, n, itemSize int) ([]byte, error) {
+	size, err := a.checkAlloc(ctx, "items to convert them", int64(n), itemSize)
 	if err != nil {
 		return nil, err
 	}

@@ -57,7 +57,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"internal/engine":      {[]string{"chunk", "codec", "meta", "internal/coder", "internal/ndcopy"}, nil},
 	"internal/ndcopy":      {[]string{"internal/coder", "internal/filters", "internal/race", "internal/cpu"}, nil},
 	"internal/sched":       {[]string{"internal/task"}, nil},
-	"internal/coder":       {[]string{"internal/errs", "codec", "internal/codecs", "internal/filters", "internal/sched", "internal/task"}, nil},
+	"internal/coder":       {[]string{"internal/errs", "codec", "internal/codecs", "internal/filters", "internal/ranges", "internal/sched", "internal/task"}, nil},
 	"internal/task":        {},
 	"internal/tune":        {[]string{"internal/errs", "codec", "internal/coder"}, nil},
 	"internal/errs":        {[]string{"internal/paths"}, nil},

@@ -89,7 +89,7 @@ func copyTensor(ctx context.Context, f *frame.Frame) (*ndarray.Array, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.CheckAlloc(f.Info().NBytes); err != nil {
+	if err := f.Engine().CheckAlloc(ctx, f.Info().NBytes); err != nil {
 		return nil, fmt.Errorf("copying a tensor: %w", err)
 	}
 	return ndarray.FromReader(ctx, "", shape, d.String(), io.NewSectionReader(f.Content(ctx), 0, f.Info().NBytes), nil)

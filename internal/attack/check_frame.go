@@ -118,7 +118,7 @@ func (c *checker) readFrame(f *frame.Frame) {
 	}
 	_, err := f.DeadBytes(context.Background())
 	c.mustStep("DeadBytes", err)
-	f.Engine().AllocLimit()
+	f.Engine().AllocLimit(context.Background())
 	n := info.NumChunks
 	if n > 0 {
 		for _, i := range []int{0, n - 1, c.rng.IntN(n), c.rng.IntN(n)} {

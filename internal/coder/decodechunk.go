@@ -94,7 +94,7 @@ func (p *Pool) growFor(dst []byte, h *Header, src []byte) ([]byte, error) {
 	if cap(dst)-len(dst) >= n {
 		return grow(dst, n), nil
 	}
-	if limit, ok := p.o.allows(int64(n), FreeBytes, h, nil, 0, src); !ok || n > math.MaxInt-len(dst) {
+	if limit, ok, _ := p.o.allows(int64(n), FreeBytes, h, nil, 0, src); !ok || n > math.MaxInt-len(dst) {
 		return dst, headerError(4, errs.ErrTooLarge, "%d decoded bytes in a chunk of %d, but %s", n, h.CBytes, p.o.limitText("a chunk", limit))
 	}
 	return grow(dst, n), nil

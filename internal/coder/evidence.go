@@ -1,9 +1,14 @@
 package coder
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"math"
 	"math/rand/v2"
+
+	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/ranges"
 )
 
 // A size in a file is only a claim: a few stored bytes can announce gigabytes, and a sparse file can be as long as it
@@ -14,8 +19,10 @@ const (
 	FreeBytes    = 64 << 20 // memory that needs no evidence
 	MemoryRatio  = 4096     // bytes of memory for each byte of evidence
 	evidencePage = 4096
-	evidenceStep = 16 * evidencePage // size of one read
 )
+
+// EvidenceStep is the number of bytes that Evidence reads at a time.
+const EvidenceStep = 16 * evidencePage
 
 // EvidenceLook is the largest number of bytes that Evidence examines.
 const EvidenceLook = 64 << 20
@@ -24,56 +31,81 @@ const EvidenceLook = 64 << 20
 // when it has found enough. If n is large, it reads evenly spread samples of 64 MiB in all, and counts only their
 // pages. If enough is more than a quarter of that, each page represents more bytes: the samples represent four times
 // enough, or all n bytes. They then have random positions, so that storing nothing else is no way to get more memory.
-// Bytes that cannot be read count as zeros.
-func Evidence(src io.ReaderAt, off, n, enough int64) int64 {
-	const looks = EvidenceLook / evidenceStep
+// The error is that of reading, and nil if enough was found.
+func Evidence(src io.ReaderAt, off, n, enough int64) (int64, error) {
+	return EvidenceBy(off, n, enough, func(list []ranges.Range, enough int64) (found int64, err error) {
+		buf := make([]byte, min(n, EvidenceStep))
+		for _, x := range list {
+			k, err := src.ReadAt(buf[:x.Len], x.Off)
+			if found += PageEvidence(buf[:k]); found >= enough {
+				break
+			}
+			if err != nil && int64(k) < x.Len && !errors.Is(err, io.EOF) {
+				return found, err
+			}
+		}
+		return found, nil
+	})
+}
+
+// EvidenceBy is Evidence for a function that looks at a list of ranges of up to EvidenceStep bytes and stops when it has
+// found enough.
+func EvidenceBy(off, n, enough int64, look func(list []ranges.Range, enough int64) (int64, error)) (int64, error) {
+	const looks = EvidenceLook / EvidenceStep
 	weight := max(1, float64(min(n, 4*min(enough, 1<<60)))/EvidenceLook)
 	need := int64(math.Ceil(float64(enough) / weight))
-	stride, random := int64(evidenceStep), uint64(0)
-	switch steps := (n-1)/evidenceStep + 1; {
+	stride, random := int64(EvidenceStep), uint64(1)
+	switch steps := (n-1)/EvidenceStep + 1; {
 	case weight > 1:
 		stride = n / looks
 		n = stride * looks
-		random = uint64(stride-evidenceStep)/evidencePage + 1
+		random = uint64(stride-EvidenceStep)/evidencePage + 1
 	case steps > looks:
-		stride = (steps + looks - 1) / looks * evidenceStep
+		stride = (steps + looks - 1) / looks * EvidenceStep
 	}
-	found := int64(0)
-	buf := make([]byte, max(0, min(n, evidenceStep)))
-	for at := int64(0); at < n && found < need; at += stride {
-		from := at
-		if random > 0 {
-			from += int64(rand.Uint64()%random) * evidencePage
-		}
-		k, _ := src.ReadAt(buf[:min(n-from, evidenceStep)], off+from)
-		for b := buf[:k]; len(b) > 0; {
-			page := b[:min(len(b), evidencePage)]
-			if !IsZero(page) {
-				found += int64(len(page))
-			}
-			b = b[len(page):]
-		}
+	var list []ranges.Range
+	for at := int64(0); at < n; at += stride {
+		from := at + int64(rand.Uint64()%random)*evidencePage
+		list = append(list, ranges.Range{Off: off + from, Len: min(n-from, EvidenceStep)})
 	}
+	found, err := look(list, need)
 	scaled := int64(float64(found) * weight)
 	if found >= need {
 		scaled = max(scaled, enough)
 	}
-	return scaled
+	return scaled, err
 }
 
-// MayRead reports whether n bytes at off of src may be read into memory at once because a file claims that size. They
-// may if n is at most maxBytes (Options.MaxBytes; 0 is 64 MiB, and a negative value no limit), or if enough of them are
-// evidence: one byte in 4096, or one in two if the caller sets a limit.
-func MayRead(src io.ReaderAt, off, n, maxBytes int64) bool {
+// PageEvidence returns the number of bytes of b that are in pages with a nonzero byte.
+func PageEvidence(b []byte) (found int64) {
+	for len(b) > 0 {
+		page := b[:min(len(b), evidencePage)]
+		if !IsZero(page) {
+			found += int64(len(page))
+		}
+		b = b[len(page):]
+	}
+	return found
+}
+
+// MayRead returns an error unless n bytes at off of src may be read into memory at once because a file claims that size.
+// They may if n is at most maxBytes (Options.MaxBytes; 0 is 64 MiB, and a negative value no limit), or if enough of them
+// are evidence: one byte in 4096, or one in two if the caller sets a limit. The error wraps ErrTooLarge, or is that of
+// reading.
+func MayRead(src io.ReaderAt, off, n, maxBytes int64) error {
 	if mayClaim(n, maxBytes) {
-		return true
+		return nil
 	}
 	ratio := int64(MemoryRatio)
 	if maxBytes > 0 {
 		ratio = 2
 	}
 	need := (n-1)/ratio + 1
-	return Evidence(src, off, n, need) >= need
+	found, err := Evidence(src, off, n, need)
+	if err == nil && found < need {
+		err = fmt.Errorf("too few of them are stored; MaxBytes in the options may allow them: %w", errs.ErrTooLarge)
+	}
+	return err
 }
 
 // mayClaim reports whether n bytes need no evidence.

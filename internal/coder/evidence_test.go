@@ -36,8 +36,8 @@ func TestEvidence(t *testing.T) {
 	half := func(page int64) bool { return page%2 == 0 }
 	few := func(page int64) bool { return page < 1000 }
 	places := func(size int64) func(int64) bool { // of equidistant samples
-		stride := size / (EvidenceLook / evidenceStep) / evidencePage
-		return func(page int64) bool { return page%stride < evidenceStep/evidencePage }
+		stride := size / (EvidenceLook / EvidenceStep) / evidencePage
+		return func(page int64) bool { return page%stride < EvidenceStep/evidencePage }
 	}
 	for _, c := range []struct {
 		name    string
@@ -65,9 +65,9 @@ func TestEvidence(t *testing.T) {
 		{"places of samples", 1 << 40, 1 << 30, places(1 << 40), false, 64 << 20},
 	} {
 		src := &claimed{size: c.size + evidencePage, stored: c.stored}
-		got := Evidence(src, evidencePage, c.size, c.enough)
-		if (got >= c.enough) != c.granted || got > c.size {
-			t.Errorf("%s: %d bytes of %d, want %d", c.name, got, c.size, c.enough)
+		got, err := Evidence(src, evidencePage, c.size, c.enough)
+		if (got >= c.enough) != c.granted || got > c.size || err != nil {
+			t.Errorf("%s: %d bytes of %d, want %d; %v", c.name, got, c.size, c.enough, err)
 		}
 		if src.read > c.most {
 			t.Errorf("%s: %d bytes read, want at most %d", c.name, src.read, c.most)

@@ -102,7 +102,11 @@ func (w *Worker) open(r *Reader) (err error) {
 // checkBlock returns ErrTooLarge for a chunk with blocks of n decoded bytes if that much memory may not be allocated.
 // If the caller sets no limit, at least floor bytes are allowed.
 func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
-	if limit, ok := w.o.allows(int64(n), floor, &r.h, r.src, r.base, r.mem); !ok {
+	limit, ok, err := w.o.allows(int64(n), floor, &r.h, r.src, r.base, r.mem)
+	if !ok && err != nil {
+		return readError(err, 0, 0, -1)
+	}
+	if !ok {
 		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but %s", n, r.h.CBytes, w.o.limitText("a block", limit))
 	}
 	return nil
@@ -118,8 +122,8 @@ func (w *Worker) checkStored(r *Reader) error {
 	if r.mem != nil {
 		src, off = bytes.NewReader(r.mem), 0
 	}
-	if !MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.limit()) {
-		return headerError(8, errs.ErrTooLarge, "a block of %d bytes, of which too few are stored; MaxBytes in the options may allow it", n)
+	if err := MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.limit()); err != nil {
+		return headerError(8, err, "a block of %d bytes", n)
 	}
 	return nil
 }

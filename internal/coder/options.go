@@ -102,23 +102,23 @@ func (o *Options) limitText(buffer string, limit int64) string {
 
 // allows returns the number of bytes that a chunk may request, and reports whether n is within that limit. The chunk is
 // mem or, if that is nil, at off in src. Its own size counts only as far as it is evidence. If the caller sets no
-// limit, floor bytes are always allowed.
-func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, mem []byte) (int64, bool) {
-	limit := o.limit()
+// limit, floor bytes are always allowed. The error is that of reading.
+func (o *Options) allows(n, floor int64, h *Header, src io.ReaderAt, off int64, mem []byte) (limit int64, ok bool, err error) {
+	limit = o.limit()
 	switch {
 	case limit < 0:
 		limit = MaxBytes
 	case limit == 0 && n <= floor:
-		return floor, true
+		return floor, true, nil
 	case limit == 0:
 		if mem != nil {
 			src, off = bytes.NewReader(mem), 0
 		}
 		stored := int64(h.CBytes)
 		if need := (n-1)/MemoryRatio + 1; need <= stored {
-			stored = Evidence(src, off, stored, need)
+			stored, err = Evidence(src, off, stored, need)
 		}
 		limit = max(floor, MemoryRatio*stored)
 	}
-	return limit, n <= limit
+	return limit, n <= limit, err
 }

@@ -105,7 +105,7 @@ func (p *Pool) getDecoders(n int, r *Reader, number int64) []*Worker {
 		if p.o.limit() < 0 {
 			return math.MaxInt64
 		}
-		limit, _ := p.o.allows(min(n, MemoryRatio*int64(r.h.CBytes)), FreeBytes, &r.h, r.src, r.base, r.mem)
+		limit, _, _ := p.o.allows(min(n, MemoryRatio*int64(r.h.CBytes)), FreeBytes, &r.h, r.src, r.base, r.mem)
 		return limit
 	}), number)
 }

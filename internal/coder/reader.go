@@ -78,8 +78,8 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 		end = min(end+4+codecs.MaxDict, h.CBytes)
 	}
 	if had := len(r.own); end > had {
-		if !MayRead(src, off, int64(end), w.o.limit()) {
-			return headerError(12, errs.ErrTooLarge, "%d bytes of a chunk, of which too few are stored; MaxBytes in the options may allow them", end)
+		if err := MayRead(src, off, int64(end), w.o.limit()); err != nil {
+			return headerError(12, err, "%d bytes of a chunk", end)
 		}
 		r.own = slices.Grow(r.own, end-had)[:end]
 		if err := readFull(src, r.own[had:], off, had, -1); err != nil {
@@ -314,8 +314,8 @@ func (r *Reader) bytes(k int, buf *[]byte) ([]byte, error) {
 		from, to = from-r.from, to-r.from
 		return r.ahead[from:to:to], nil
 	}
-	if !MayRead(r.src, r.base+int64(from), int64(to-from), r.maxBytes) {
-		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("a block of %d bytes in the chunk, of which too few are stored: %w", to-from, errs.ErrTooLarge)}
+	if err := MayRead(r.src, r.base+int64(from), int64(to-from), r.maxBytes); err != nil {
+		return nil, &Error{Block: k, Off: int64(from), Err: fmt.Errorf("a block of %d bytes in the chunk: %w", to-from, err)}
 	}
 	n := to - from
 	if cap(*buf) < n { // leave space for blocks that are a bit longer

@@ -104,7 +104,7 @@ func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
 		return nil, err
 	}
 	const header = 24 // bytes of a slice
-	if limit, ok := p.o.allows(header*int64(h.nblocks), FreeBytes, &h, nil, 0, src); !ok {
+	if limit, ok, _ := p.o.allows(header*int64(h.nblocks), FreeBytes, &h, nil, 0, src); !ok {
 		return nil, headerError(8, errs.ErrTooLarge, "a list of %d blocks in a chunk of %d bytes takes %d bytes, but %s", h.nblocks, h.CBytes, header*int64(h.nblocks), p.o.limitText("the list", limit))
 	}
 	data, err := p.Decode(nil, src)

@@ -24,9 +24,11 @@ type Frame interface {
 	Name() string
 	// Options returns how the frame was opened or created. The caller may change the copy.
 	Options() Options
+	// CheckAlloc is frame.Frame.CheckAlloc with a context.
+	CheckAlloc(ctx context.Context, n int64) error
 	// AllocLimit returns the number of bytes that frame.Frame.CheckAlloc allows. It reads up to 16 MiB of the stored
 	// bytes, or up to 64 MiB if many of them are zeros. Beyond 64 GiB it counts the size of the frame instead.
-	AllocLimit() int64
+	AllocLimit(ctx context.Context) int64
 }
 
 // Batch is what package ndarray uses of a batch besides its public methods. See frame.Batch.Engine. Its methods must

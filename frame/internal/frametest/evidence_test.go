@@ -5,9 +5,16 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
+	"io"
+	"io/fs"
 	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame"
@@ -77,5 +84,207 @@ func TestEvidenceInHole(t *testing.T) {
 		if !errors.Is(err, frame.ErrTooLarge) || src.read.Load() > x.most {
 			t.Errorf("%d bytes for a hole of %d: %d bytes read, want at most %d, %v", x.n, x.hole, src.read.Load(), x.most, err)
 		}
+	}
+}
+
+// farFiles is a Source of one file, or of the files of a sparse frame. It can be told to fail.
+type farFiles struct {
+	files [][]byte // file k is at offset k << 32
+	calls atomic.Int64
+	fail  func(ctx context.Context, file int64) error
+}
+
+func (s *farFiles) Size() int64 { return int64(len(s.files[0])) }
+
+func (s *farFiles) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	s.calls.Add(1)
+	return s.read(ctx, p, off)
+}
+
+func (s *farFiles) read(ctx context.Context, p []byte, off int64) (int, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
+	if s.fail != nil {
+		if err := s.fail(ctx, off>>32); err != nil {
+			return 0, err
+		}
+	}
+	if file := s.files[off>>32]; off&(1<<32-1) < int64(len(file)) {
+		if n := copy(p, file[off&(1<<32-1):]); n == len(p) {
+			return n, nil
+		}
+		return copy(p, file[off&(1<<32-1):]), io.EOF
+	}
+	return 0, io.EOF
+}
+
+// farRanges is a farFiles that reads many ranges at once, some of them in parts.
+type farRanges struct{ farFiles }
+
+func (s *farRanges) ReadRanges(ctx context.Context, want []frame.Range, got func(i int, at int64, b []byte) error) error {
+	s.calls.Add(1)
+	for i, x := range want {
+		b := make([]byte, x.Len)
+		n, err := s.read(ctx, b, x.Off)
+		if err != nil && err != io.EOF {
+			return err
+		}
+		for at := 0; at < n; at += 5000 {
+			if err := got(i, int64(at), b[at:min(n, at+5000)]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// farDir is a farRanges of a sparse frame.
+type farDir struct{ farRanges }
+
+func (s *farDir) ChunkOffset(n int64) int64 { return (n + 1) << 32 }
+
+// openFar opens a frame of 1.2 MB of noise in 20 chunks: from a source without ReadRanges, with it, and a sparse frame.
+func openFar(t *testing.T, kind string) (*frame.Frame, *farFiles) {
+	name := filepath.Join(t.TempDir(), "far")
+	rng := rand.New(rand.NewPCG(1, 2))
+	f, err := frame.CreateFunc(t.Context(), name, func(b *frame.Batch) error {
+		for range 20 {
+			c := make([]byte, 60_000)
+			for i := range c {
+				c[i] = byte(rng.Uint32())
+			}
+			if err := b.Append(t.Context(), c); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &frame.CreateOptions{Sparse: kind == "files", NoSync: true})
+	must(t, err)
+	must(t, f.Close())
+	var files [][]byte
+	for k := -1; k < 20; k++ {
+		path := name
+		if kind == "files" && k < 0 {
+			path = filepath.Join(name, "chunks.b2frame")
+		} else if kind == "files" {
+			path = filepath.Join(name, fmt.Sprintf("%08X.chunk", k))
+		} else if k >= 0 {
+			break
+		}
+		b, err := os.ReadFile(path)
+		must(t, err)
+		files = append(files, b)
+	}
+	plain, ranges, dir := &farFiles{files: files}, &farRanges{farFiles{files: files}}, &farDir{farRanges{farFiles{files: files}}}
+	var src frame.Source = plain
+	far := plain
+	switch kind {
+	case "ranges":
+		src, far = ranges, &ranges.farFiles
+	case "files":
+		src, far = dir, &dir.farFiles
+	}
+	f, err = frame.OpenSource(t.Context(), src, nil)
+	must(t, err)
+	t.Cleanup(func() { f.Close() })
+	far.calls.Store(0)
+	return f, far
+}
+
+var farKinds = []string{"plain", "ranges", "files"}
+
+// TestEvidenceFails looks for evidence in a source that fails for some time.
+func TestEvidenceFails(t *testing.T) {
+	const n = 4 << 30
+	down := errors.New("down")
+	for _, kind := range farKinds {
+		for _, x := range []struct {
+			name string
+			fail func(ctx context.Context, file int64) error
+			want error
+		}{
+			{"down", func(context.Context, int64) error { return down }, down},
+			{"changed", func(context.Context, int64) error { return frame.ErrChanged }, frame.ErrChanged},
+			{"no answer", func(ctx context.Context, _ int64) error { <-ctx.Done(); return ctx.Err() }, context.DeadlineExceeded},
+		} {
+			f, far := openFar(t, kind)
+			far.fail = x.fail
+			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+			start := time.Now()
+			err := f.Engine().CheckAlloc(ctx, n)
+			if !errors.Is(err, x.want) || errors.Is(err, frame.ErrTooLarge) || time.Since(start) > 5*time.Second {
+				t.Errorf("%s, %s: %v after %v, want %v", kind, x.name, err, time.Since(start), x.want)
+			}
+			cancel()
+			if calls := far.calls.Load(); calls > 5 {
+				t.Errorf("%s, %s: %d calls", kind, x.name, calls)
+			}
+			if x.name != "no answer" {
+				if err := f.CheckAlloc(n); !errors.Is(err, x.want) {
+					t.Errorf("%s, %s: CheckAlloc: %v", kind, x.name, err)
+				}
+				if err := frame.CheckAllocs(n, f); !errors.Is(err, x.want) {
+					t.Errorf("%s, %s: CheckAllocs: %v", kind, x.name, err)
+				}
+			}
+			far.fail = nil
+			if err := f.CheckAlloc(n); err != nil {
+				t.Errorf("%s, %s: after it: %v", kind, x.name, err)
+			}
+			if err := f.CheckAlloc(6 << 30); !errors.Is(err, frame.ErrTooLarge) {
+				t.Errorf("%s, %s: more than all bytes justify: %v", kind, x.name, err)
+			}
+		}
+	}
+}
+
+// TestEvidenceWaits looks for evidence while another call waits for the source.
+func TestEvidenceWaits(t *testing.T) {
+	f, far := openFar(t, "ranges")
+	waits := make(chan bool)
+	far.fail = func(ctx context.Context, _ int64) error {
+		waits <- true
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	long, cancel := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- f.Engine().CheckAlloc(long, 4<<30) }()
+	<-waits
+	go func() { <-waits }()
+	short, end := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer end()
+	if err := f.Engine().CheckAlloc(short, 4<<30); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+// TestEvidenceCalls counts the calls for evidence, also if some files cannot be read.
+func TestEvidenceCalls(t *testing.T) {
+	f, far := openFar(t, "ranges")
+	if err := f.CheckAlloc(4 << 30); err != nil || far.calls.Load() != 1 {
+		t.Errorf("%d calls, %v", far.calls.Load(), err)
+	}
+	f, far = openFar(t, "files")
+	if err := f.CheckAlloc(4 << 30); err != nil || far.calls.Load() > 2 {
+		t.Errorf("files: %d calls, %v", far.calls.Load(), err)
+	}
+	f, far = openFar(t, "files")
+	far.fail = func(_ context.Context, file int64) error {
+		if file == 5 || file == 8 {
+			return fs.ErrPermission
+		}
+		return nil
+	}
+	if err := f.CheckAlloc(4 << 30); err != nil {
+		t.Errorf("two files cannot be read: %v", err)
+	}
+	if err := f.CheckAlloc(9 << 29); !errors.Is(err, fs.ErrPermission) {
+		t.Errorf("two files that are needed cannot be read: %v", err)
 	}
 }

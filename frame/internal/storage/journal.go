@@ -8,6 +8,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // A disk writes a sector of 512 bytes completely or not at all, and several sectors in any order. So a crash can tear a
@@ -171,8 +172,10 @@ func FindJournal(src io.ReaderAt, size int64) (*Journal, error) {
 	if n < minHeader || pos < n || pos != size-JournalSuffix-2*n {
 		return nil, nil
 	}
-	if !coder.MayRead(src, pos, 2*n, 0) {
+	if err := coder.MayRead(src, pos, 2*n, 0); errors.Is(err, errs.ErrTooLarge) {
 		return nil, nil
+	} else if err != nil {
+		return nil, err
 	}
 	heads, err := ReadAll(src, pos, 2*n)
 	if err != nil {

@@ -171,11 +171,3 @@ func Bind(ctx context.Context, src io.ReaderAt) io.ReaderAt {
 
 // ReadAt implements io.ReaderAt.
 func (b *Bound) ReadAt(p []byte, off int64) (int, error) { return b.src.ReadAtContext(b.ctx, p, off) }
-
-// Canceled returns the error of the context to which r was bound.
-func Canceled(r io.ReaderAt) error {
-	if b, ok := r.(*Bound); ok {
-		return b.ctx.Err()
-	}
-	return nil
-}

@@ -34,7 +34,7 @@ func (b *binder) checkMemory(shape []int64, size int64) error {
 		if f == nil { // no expression may use it
 			continue
 		}
-		if err = f.CheckAlloc(n); err == nil {
+		if err = f.Engine().CheckAlloc(b.ctx, n); err == nil {
 			return nil
 		}
 	}

@@ -110,11 +110,11 @@ func (w *window) move(ctx context.Context, from, to int64) error {
 		more = chunk // a source far away reads over gaps of a chunk
 	}
 	if more = blockStart(w.a, more); more > end {
-		if more = min(more, w.stop); w.a.Frame().CheckAlloc((more-from)*w.width) == nil {
+		if more = min(more, w.stop); w.a.Frame().Engine().CheckAlloc(ctx, (more-from)*w.width) == nil {
 			end = more
 		}
 	}
-	if err := w.a.Frame().CheckAlloc((end - from) * w.width); err != nil {
+	if err := w.a.Frame().Engine().CheckAlloc(ctx, (end-from)*w.width); err != nil {
 		return err
 	}
 	kept := 0
@@ -162,7 +162,7 @@ func readSpan[T any](ctx context.Context, c *Column, a *ndarray.Array, from, to 
 	}
 	b := w.bytes(from, to)
 	n := len(b) / a.DType().Size
-	if err := a.Frame().CheckAlloc(int64(n) * int64(reflect.TypeFor[T]().Size())); err != nil {
+	if err := a.Frame().Engine().CheckAlloc(ctx, int64(n)*int64(reflect.TypeFor[T]().Size())); err != nil {
 		return nil, err
 	}
 	values := make([]T, n)
@@ -198,14 +198,14 @@ func (c *Column) spanBytes(ctx context.Context, a *ndarray.Array, buf *[]byte, f
 // wholeParts returns the rows of a chunk of the array of the column, or of a block, and the largest multiple that a
 // loop may read at a time if values of size bytes are decoded to where the loop uses them. They are 0 if a block is
 // too large for that, or if the loop reads items of the array twice.
-func (c *Column) wholeParts(size int64, nulls bool) (part, most int64) {
+func (c *Column) wholeParts(ctx context.Context, size int64, nulls bool) (part, most int64) {
 	if c.array == nil || c.text != nil || c.rows.Live < c.rows.Stored || nulls && (c.null.kind == byItem || c.null.kind == byFloat || c.nat != nil) {
 		return 0, 0
 	}
 	size = (size + int64(c.array.DType().Size)) * max(c.itemCount(), 1) // text has bytes besides its header
 	for _, part := range []int64{c.array.Chunks()[0], c.array.Blocks()[0]} {
 		most := mostColumn / max(size, 1) / max(part, 1) * part
-		if most > 0 && c.array.Frame().CheckAlloc(most*size) == nil {
+		if most > 0 && c.array.Frame().Engine().CheckAlloc(ctx, most*size) == nil {
 			return part, most
 		}
 	}

@@ -221,7 +221,7 @@ func (d *dictionary) categories(ctx context.Context) ([]string, error) {
 		return *values, nil
 	}
 	f := d.items.Frame()
-	m := memory{f: f}
+	m := memory{ctx: ctx, f: f}
 	values := []string{}
 	err := d.items.Each(ctx, 0, d.items.Len(), func(_ int64, raw []byte) error {
 		if err := m.add(textHeader + int64(len(raw))); err != nil {

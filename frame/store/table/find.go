@@ -85,7 +85,7 @@ func find[T cmp.Ordered](ctx context.Context, c *Column, op Op, v T) ([]int64, e
 					found = append(found, from+int64(i))
 				}
 			}
-			if err := c.valuesFrame().CheckAlloc(8 * int64(len(found))); err != nil {
+			if err := c.valuesFrame().Engine().CheckAlloc(ctx, 8*int64(len(found))); err != nil {
 				err = fmt.Errorf("numbers of %d rows: %w", len(found), err)
 				found = found[:n]
 				return err
@@ -107,7 +107,7 @@ func readOrdered[T cmp.Ordered](ctx context.Context, c *Column, values []T, star
 		return read[T](ctx, c, start, stop)
 	}
 	if int64(cap(values)) < stop-start {
-		if err := checkValues[T](c, stop-start); err != nil {
+		if err := checkValues[T](ctx, c, stop-start); err != nil {
 			return nil, err
 		}
 		values = make([]T, stop-start)

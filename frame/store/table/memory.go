@@ -17,6 +17,7 @@ import (
 // memory counts the bytes that one call keeps of a frame. Each chunk or window of rows may be within the limit of the
 // frame while all of them together are not: few stored bytes may be the content of many rows.
 type memory struct {
+	ctx  context.Context
 	f    *frame.Frame
 	used int64
 }
@@ -30,7 +31,7 @@ const textHeader = 16
 // add counts n more bytes. It returns ErrTooLarge if the frame does not justify all of them.
 func (m *memory) add(n int64) error {
 	m.used = min(m.used, math.MaxInt64-n) + n
-	if err := m.f.CheckAlloc(m.used); err != nil {
+	if err := m.f.Engine().CheckAlloc(m.ctx, m.used); err != nil {
 		return fmt.Errorf("all rows at once, read fewer: %w", err)
 	}
 	return nil
@@ -52,8 +53,8 @@ func (m *memory) unmarshal(raw []byte, v any, size uintptr) error {
 
 // checkValues returns ErrTooLarge if the frame of a column with an array does not justify n rows of type T. Text and
 // items are counted where they are read.
-func checkValues[T any](c *Column, n int64) error {
-	m, v := memory{f: c.array.Frame()}, reflect.TypeFor[T]()
+func checkValues[T any](ctx context.Context, c *Column, n int64) error {
+	m, v := memory{ctx: ctx, f: c.array.Frame()}, reflect.TypeFor[T]()
 	if v.Kind() == reflect.Interface {
 		return m.addRows(n, 1, anyMemory)
 	}
@@ -124,7 +125,7 @@ func (c *Column) inWindows(ctx context.Context, start, stop, most, size int64, n
 	if c.text != nil {
 		loop.ends = &textEnds{}
 		limit = func(from, to int64) (int64, error) { return loop.limitText(ctx, from, to) }
-	} else if part, n := c.wholeParts(size, nulls); n > 0 {
+	} else if part, n := c.wholeParts(ctx, size, nulls); n > 0 {
 		loop.windows = loop.windows[:len(loop.windows)-1] // of the array
 		first, most = min((most+part-1)/part*part, n), n
 		limit = func(from, to int64) (int64, error) {

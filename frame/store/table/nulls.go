@@ -235,7 +235,7 @@ func nullsOf[T any](ctx context.Context, c *Column, values []T, start, stop int6
 
 // textNulls is nulls for a utf8 column with a text that is null. It holds the texts of some rows at a time.
 func (c *Column) textNulls(ctx context.Context, start, stop int64) ([]bool, error) {
-	if err := c.array.Frame().CheckAlloc(stop - start); err != nil {
+	if err := c.array.Frame().Engine().CheckAlloc(ctx, stop-start); err != nil {
 		return nil, fmt.Errorf("nulls of %d rows: %w", stop-start, err)
 	}
 	nulls := []bool{}
@@ -260,7 +260,7 @@ func testRows(ctx context.Context, c *Column, a *ndarray.Array, per, start, stop
 	var nulls []bool
 	size := int64(a.DType().Size)
 	row := max(per*size, 1)
-	if err := a.Frame().CheckAlloc(max(row, stop-start)); err != nil {
+	if err := a.Frame().Engine().CheckAlloc(ctx, max(row, stop-start)); err != nil {
 		return nil, fmt.Errorf("nulls of %d rows of %d bytes: %w", stop-start, row, err)
 	}
 	var buf []byte
@@ -291,7 +291,7 @@ func testRows(ctx context.Context, c *Column, a *ndarray.Array, per, start, stop
 
 // itemNulls is Nulls for values of any size: nil is null.
 func (c *Column) itemNulls(ctx context.Context, start, stop int64) ([]bool, error) {
-	if err := c.items.Frame().CheckAlloc(stop - start); err != nil {
+	if err := c.items.Frame().Engine().CheckAlloc(ctx, stop-start); err != nil {
 		return nil, fmt.Errorf("nulls of %d rows: %w", stop-start, err)
 	}
 	var nulls []bool

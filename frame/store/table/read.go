@@ -64,7 +64,7 @@ func ReadNullable[T any](ctx context.Context, c *Column, start, stop int64) ([]*
 	if err != nil {
 		return nil, c.wrap(err)
 	}
-	m := memory{f: c.valuesFrame()}
+	m := memory{ctx: ctx, f: c.valuesFrame()}
 	if err := m.addRows(stop-start, 1, int64(reflect.TypeFor[*T]().Size()+reflect.TypeFor[T]().Size())); err != nil {
 		return nil, c.wrap(err)
 	}
@@ -141,7 +141,7 @@ func (c *Column) itemCount() int64 {
 func read[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	var zero T
 	if c.items == nil {
-		if err := checkValues[T](c, stop-start); err != nil {
+		if err := checkValues[T](ctx, c, stop-start); err != nil {
 			return nil, err
 		}
 	}
@@ -203,7 +203,7 @@ func readRows[T any](ctx context.Context, c *Column, start, stop int64) ([]T, er
 	}
 	per, width := c.itemCount(), int64(c.array.DType().Size)
 	size := max(width, int64(reflect.TypeFor[T]().Size()), 1)
-	m := memory{f: c.array.Frame()}
+	m := memory{ctx: ctx, f: c.array.Frame()}
 	if err := m.addRows(stop-start, per, size); err != nil {
 		return nil, err
 	}
@@ -337,7 +337,7 @@ func (c *Column) readCategories(ctx context.Context, start, stop int64) ([]strin
 // readTexts returns the values of a utf8 column.
 func (c *Column) readTexts(ctx context.Context, start, stop int64) ([]string, error) {
 	values := make([]string, 0, min(stop-start, rows.Window))
-	m, texts := memory{f: c.array.Frame()}, memory{f: c.text.Frame()}
+	m, texts := memory{ctx: ctx, f: c.array.Frame()}, memory{ctx: ctx, f: c.text.Frame()}
 	if err := m.addRows(stop-start, 1, textHeader); err != nil {
 		return nil, err
 	}
@@ -452,7 +452,7 @@ func (c *Column) eachItem(ctx context.Context, start, stop int64, see func(raw [
 // readItems returns values of any size.
 func readItems[T any](ctx context.Context, c *Column, start, stop int64) ([]T, error) {
 	values := make([]T, 0, min(stop-start, rows.Window))
-	m := memory{f: c.items.Frame()}
+	m := memory{ctx: ctx, f: c.items.Frame()}
 	err := c.eachItem(ctx, start, stop, func(raw []byte) error {
 		var v T
 		if err := m.unmarshal(raw, &v, reflect.TypeFor[T]().Size()); err != nil {

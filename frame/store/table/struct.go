@@ -100,7 +100,7 @@ func structFields(ctx context.Context, t *Table, s reflect.Type) ([]structField,
 func (f structField) fill(ctx context.Context, to reflect.Value, start int64) error {
 	stop := start + int64(to.Len())
 	if f.c.items != nil {
-		i, m := 0, memory{f: f.c.items.Frame()}
+		i, m := 0, memory{ctx: ctx, f: f.c.items.Frame()}
 		return f.c.eachItem(ctx, start, stop, func(raw []byte) error {
 			field := to.Index(i).Field(f.index)
 			i++

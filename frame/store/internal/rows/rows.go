@@ -31,7 +31,7 @@ const groupWords = 64
 // Read reads the array that marks the rows that are not deleted. The frame of the array must justify one bit of memory
 // for each stored row.
 func Read(ctx context.Context, a *ndarray.Array) (*Set, error) {
-	n, err := length(a)
+	n, err := length(ctx, a)
 	if err != nil {
 		return nil, err
 	}
@@ -47,12 +47,12 @@ func Read(ctx context.Context, a *ndarray.Array) (*Set, error) {
 }
 
 // length returns the number of stored rows of an array that marks rows.
-func length(a *ndarray.Array) (int64, error) {
+func length(ctx context.Context, a *ndarray.Array) (int64, error) {
 	shape := a.Shape()
 	if d := a.DType(); len(shape) != 1 || d.Kind != 'b' {
 		return 0, faults.Corruptf("rows are marked by an array of shape %v and dtype %s", shape, d)
 	}
-	if err := a.Frame().CheckAlloc(shape[0] / 8); err != nil {
+	if err := a.Frame().Engine().CheckAlloc(ctx, shape[0]/8); err != nil {
 		return 0, fmt.Errorf("marks of %d rows: %w", shape[0], err)
 	}
 	return shape[0], nil
@@ -74,7 +74,7 @@ func windows(ctx context.Context, a *ndarray.Array, start, stop int64, see func(
 // Count returns the number of rows that are not deleted, which is Live of the Set of Read. It takes no memory for each
 // row. It does not decode special chunks of more than Window rows, and no chunk if the index has one entry for all.
 func Count(ctx context.Context, a *ndarray.Array) (int64, error) {
-	n, err := length(a)
+	n, err := length(ctx, a)
 	if err != nil {
 		return 0, err
 	}
