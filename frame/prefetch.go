@@ -254,10 +254,10 @@ func (d *decoding) cached(v *engine.Visit) bool {
 	return true
 }
 
-// lasting returns an error of a source, or nil if it may concern only one file of a directory. Each chunk without its
+// lasting returns an error of the source, or nil if it may concern only one file of a directory. Each chunk without its
 // bytes then reads them again, and has an error of its own.
-func lasting(err error) error {
-	if !errors.Is(err, ErrChanged) && (errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
+func (p *prefetcher) lasting(err error) error {
+	if !concernsAll(p.call, err) && (p.d.s.sparse || errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
 		return nil
 	}
 	return err
@@ -272,7 +272,7 @@ func (p *prefetcher) load(list []*chunkAhead) {
 		}
 		for _, a := range list {
 			if !a.closed {
-				a.err = lasting(err)
+				a.err = p.lasting(err)
 			}
 			a.finish()
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -19,6 +20,9 @@ import (
 // checksums. It calls report for each fault, with its location, and continues. It returns early only if report returns
 // an error, ctx is done, or chunks overlap. A frame whose data is elsewhere (see the package comment) is reported once,
 // as errors.ErrUnsupported.
+//
+// A chunk that cannot be read is reported, too. But if a [Source] returns errors for four chunks in a row, it is likely
+// down: Verify then returns the last of these errors.
 //
 // With a nil report, Verify returns the first fault. Otherwise it returns the error of report, of ctx or of reading. It
 // returns ErrChanged if another process may have caused the faults, because it has edited or replaced the frame since.
@@ -61,7 +65,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			return err
 		}
 	}
-	total, intact := int64(0), true
+	total, intact, unread := int64(0), true, 0
 	chunks := f.distinctChunks(ctx, s)
 	chunks.checkArray()
 	chunks.readAhead(readChunks)
@@ -80,6 +84,13 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		if canceled := ctx.Err(); err != nil && canceled != nil { // no fault of the chunk
 			return canceled
 		}
+		if err == nil {
+			unread = 0
+		} else if !s.local() && !isDamage(err) {
+			if unread++; unread == mostUnread {
+				return err
+			}
+		}
 		if err != nil {
 			intact = false
 			if err := report(err); err != nil || last {
@@ -92,6 +103,19 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		return report(f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, total)))
 	}
 	return nil
+}
+
+// mostUnread is the number of chunks in a row that cannot be read after which Verify ends.
+const mostUnread = 4
+
+// isDamage reports whether an error of a chunk is certain to be of its bytes, and not of the connection to a source.
+func isDamage(err error) bool {
+	for _, e := range []error{ErrCorrupt, ErrTooLarge, errors.ErrUnsupported, fs.ErrNotExist, fs.ErrPermission} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 // verifyChunk decodes chunk i block by block and returns its header. from reads the bytes of s.

@@ -288,3 +288,39 @@ func TestEvidenceCalls(t *testing.T) {
 		t.Errorf("two files that are needed cannot be read: %v", err)
 	}
 }
+
+// TestOneFileFails reads a sparse frame of which one file cannot be read. Errors are only those of its chunk.
+func TestOneFileFails(t *testing.T) {
+	for _, fault := range []error{errors.New("status 500"), fs.ErrPermission, fs.ErrNotExist} {
+		f, far := openFar(t, "files")
+		far.fail = func(_ context.Context, file int64) error {
+			if file == 11 {
+				return fault
+			}
+			return nil
+		}
+		var reports []error
+		err := f.Verify(t.Context(), func(err error) error { reports = append(reports, err); return nil })
+		if err != nil || len(reports) != 1 || !errors.Is(reports[0], fault) {
+			t.Errorf("%v: Verify reports %v, %v", fault, reports, err)
+		}
+		for i := range 20 {
+			if _, err := f.ChunkInfo(t.Context(), i); (err != nil) != (i == 10) {
+				t.Errorf("%v: ChunkInfo %d: %v", fault, i, err)
+			}
+		}
+	}
+}
+
+// TestVerifyDown verifies frames of a source that is down: that is no damage.
+func TestVerifyDown(t *testing.T) {
+	down := errors.New("down")
+	for _, kind := range farKinds {
+		f, far := openFar(t, kind)
+		far.fail = func(context.Context, int64) error { return down }
+		n := 0
+		if err := f.Verify(t.Context(), func(error) error { n++; return nil }); !errors.Is(err, down) || n > 3 {
+			t.Errorf("%s: %d reports, %v", kind, n, err)
+		}
+	}
+}
