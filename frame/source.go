@@ -112,8 +112,8 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 	return src, nil
 }
 
-// evidence reads the beginnings of at most 64 files. If they cannot be read together, it reads each alone, until four of
-// them cannot be read: the others may be enough.
+// evidence reads the beginnings of at most 64 files. If they cannot be read together, it reads each alone, until four
+// of them cannot be read: the others may be enough.
 func (d *sourceFiles) evidence(ctx context.Context, s *snapshot, enough int64) (int64, error) {
 	const mostFiles, mostErrors = 64, 4
 	if far := s.ranges(); far != nil {

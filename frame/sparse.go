@@ -349,8 +349,8 @@ func (d *sparse) evidence(ctx context.Context, s *snapshot, enough int64) (int64
 }
 
 // filesEvidence is the evidence of a store with a file for each chunk: it reads the beginnings of the files, each once,
-// at most left bytes of them, or a source left/fileEvidence files. A file that cannot be read does not count. It stops after some errors, and returns the
-// last one if it has not found enough.
+// at most left bytes of them, or a source left/fileEvidence files. A file that cannot be read does not count. It stops
+// after some errors, and returns the last one if it has not found enough.
 func filesEvidence(ctx context.Context, d opener, s *snapshot, enough, left int64, errs int) (sum int64, fault error) {
 	from := storage.Bind(ctx, s.src)
 	for _, e := range s.index.distinct() {

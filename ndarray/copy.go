@@ -140,7 +140,7 @@ type stream struct {
 	size  int                                      // of an item as it is read
 	limit int64                                    // MaxBytes of the source; 0 or less means no limit
 	most  int64                                    // bytes of a box; 0 means streamBytes
-	check func(ctx context.Context, n int64) error // returns an error if n bytes may not be allocated for items; nil allows any n
+	check func(ctx context.Context, n int64) error // returns an error if n bytes may not be allocated; nil allows any n
 
 	buf     []byte // items of a box
 	checked int64  // the most bytes that check has allowed

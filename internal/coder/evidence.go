@@ -48,8 +48,8 @@ func Evidence(src io.ReaderAt, off, n, enough int64) (int64, error) {
 	})
 }
 
-// EvidenceBy is Evidence for a function that looks at a list of ranges of up to EvidenceStep bytes and stops when it has
-// found enough.
+// EvidenceBy is Evidence for a function that looks at a list of ranges of up to EvidenceStep bytes and stops when it
+// has found enough.
 func EvidenceBy(off, n, enough int64, look func(list []ranges.Range, enough int64) (int64, error)) (int64, error) {
 	const looks = EvidenceLook / EvidenceStep
 	weight := max(1, float64(min(n, 4*min(enough, 1<<60)))/EvidenceLook)
@@ -88,10 +88,10 @@ func PageEvidence(b []byte) (found int64) {
 	return found
 }
 
-// MayRead returns an error unless n bytes at off of src may be read into memory at once because a file claims that size.
-// They may if n is at most maxBytes (Options.MaxBytes; 0 is 64 MiB, and a negative value no limit), or if enough of them
-// are evidence: one byte in 4096, or one in two if the caller sets a limit. The error wraps ErrTooLarge, or is that of
-// reading.
+// MayRead returns an error unless n bytes at off of src may be read into memory at once because a file claims that
+// size. They may if n is at most maxBytes (Options.MaxBytes; 0 is 64 MiB, and a negative value no limit), or if enough
+// of them are evidence: one byte in 4096, or one in two if the caller sets a limit. The error wraps ErrTooLarge, or is
+// that of reading.
 func MayRead(src io.ReaderAt, off, n, maxBytes int64) error {
 	if mayClaim(n, maxBytes) {
 		return nil

@@ -250,7 +250,7 @@ func (o *Array) countItems(ctx context.Context, n int) ([]int64, error) {
 			}
 			count, _, err := frames.ArrayHeader(buf)
 			if decoded += int64(len(buf)); err == nil {
-				err = o.f.Engine().CheckAlloc(ctx, decoded) // limits the work for chunks that the index references many times
+				err = o.f.Engine().CheckAlloc(ctx, decoded) // chunks may be referenced many times
 			}
 			if err != nil {
 				return nil, fmt.Errorf("counting the items of batch %d, block %d: %w", i, k, err)
