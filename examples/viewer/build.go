@@ -2,16 +2,14 @@ package main
 
 import (
 	"embed"
-	"encoding/binary"
 	"fmt"
-	"hash/crc32"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 
-	"github.com/goblosc/blosc2/codec"
+	"github.com/goblosc/blosc2/examples/viewer/internal/squeeze"
 )
 
 // web holds the page.
@@ -62,11 +60,7 @@ func build(dir string) ([]size, error) {
 		}
 		n := len(files[name])
 		if filepath.Ext(name) != ".gz" {
-			b, err := compressed(files[name])
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", name, err)
-			}
-			n = len(b)
+			n = len(squeeze.Gzip(files[name]))
 		}
 		sizes = append(sizes, size{name, n})
 	}
@@ -114,34 +108,11 @@ func compile() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compressed(program)
+	return squeeze.Gzip(program), nil
 }
 
 // goRoot returns the folder of the Go distribution.
 func goRoot() (string, error) {
 	out, err := exec.Command("go", "env", "GOROOT").Output()
 	return strings.TrimSpace(string(out)), err
-}
-
-// compressed returns b in the gzip format (RFC 1952). Its content is a zlib stream (RFC 1950) without the header and
-// the checksum. Package codec writes the streams of zlib, which are 1% shorter than those of compress/gzip.
-func compressed(b []byte) ([]byte, error) {
-	c, err := codec.Set{}.ByID(codec.Zlib)
-	if err != nil {
-		return nil, err
-	}
-	e, err := c.NewEncoder(codec.Params{Level: 9})
-	if err != nil {
-		return nil, err
-	}
-	stream := make([]byte, len(b))
-	n, err := e.Encode(stream, b)
-	if err != nil {
-		return nil, err
-	}
-	// The header: deflate, no name or time, the best level, an unknown system.
-	out := []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255}
-	out = append(out, stream[2:n-4]...)
-	out = binary.LittleEndian.AppendUint32(out, crc32.ChecksumIEEE(b))
-	return binary.LittleEndian.AppendUint32(out, uint32(len(b))), nil
 }
