@@ -34,7 +34,7 @@ const EvidenceLook = 64 << 20
 // The error is that of reading, and nil if enough was found.
 func Evidence(src io.ReaderAt, off, n, enough int64) (int64, error) {
 	return EvidenceBy(off, n, enough, func(list []ranges.Range, enough int64) (found int64, err error) {
-		buf := make([]byte, min(n, EvidenceStep))
+		buf := make([]byte, max(0, min(n, EvidenceStep)))
 		for _, x := range list {
 			k, err := src.ReadAt(buf[:x.Len], x.Off)
 			if found += PageEvidence(buf[:k]); found >= enough {
