@@ -11,7 +11,8 @@ import (
 // Begin starts a batch, which Commit or Rollback must end. It waits until an open batch of this Frame has ended, and
 // with Locking until no other process reads or edits. ctx bounds only this waiting: the batch does not retain it.
 // Errors are ErrReadOnly, fs.ErrClosed, with Locking ErrChanged if another frame has replaced this one, and those of
-// the lock file and of ctx.
+// the lock file and of ctx. Without Locking, the first Begin after a Refresh that has found another state follows the
+// name of the frame again, with the errors of Refresh.
 func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	ctx = task.Context(ctx)
 	if err := f.mu.lock(ctx, f, "another batch"); err != nil {

@@ -1,7 +1,6 @@
 package frame
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -159,7 +158,7 @@ func (c *contiguous) commit(tx *transaction) error {
 
 	// Step 1: choose an offset for the tail, where no state in use has bytes. In an empty frame, the header counts as
 	// reaching to the tail.
-	x := c.placeTail(tx)
+	x, over := c.placeTail(tx)
 	head, err := appendHeader(s)
 	if err != nil {
 		return err
@@ -167,7 +166,6 @@ func (c *contiguous) commit(tx *transaction) error {
 
 	// Step 2: write the tail, and sync it together with the chunks. No header references it yet. If it has to overwrite
 	// the old state, it is a part of the header instead: see tailPos.
-	over := old != nil && s.index.n == 0 && tx.tailAt == 0 && c.used(tx, x)
 	all := head
 	if over {
 		all = append(append(slices.Clip(head), make([]byte, int(x.Off)-len(head))...), tx.tail...)
@@ -210,11 +208,12 @@ func (c *contiguous) commit(tx *transaction) error {
 	return nil
 }
 
-// placeTail sets the sizes of tx.next and returns the extent of its tail.
-func (c *contiguous) placeTail(tx *transaction) storage.Extent {
+// placeTail sets the sizes of tx.next and returns the extent of its tail, and whether it has to overwrite the old
+// state.
+func (c *contiguous) placeTail(tx *transaction) (x storage.Extent, over bool) {
 	s, pos := tx.next, tx.tailAt
 	if pos == 0 {
-		pos = c.tailPos(tx, int64(len(tx.tail)))
+		pos, over = c.tailPos(tx, int64(len(tx.tail)))
 	}
 	if s.index.n == 0 {
 		s.headerLen, s.area, s.cbytes = int(pos), pos, 0
@@ -222,7 +221,7 @@ func (c *contiguous) placeTail(tx *transaction) storage.Extent {
 		s.cbytes = pos - int64(s.headerLen)
 	}
 	s.frameLen = pos + int64(len(tx.tail))
-	return storage.Extent{Off: pos, End: s.frameLen}
+	return storage.Extent{Off: pos, End: s.frameLen}, over
 }
 
 // commitHeader is step 3 of a commit, which makes the new state the stored one. over reports whether the tail follows
@@ -236,17 +235,18 @@ func (c *contiguous) commitHeader(tx *transaction, head []byte, over bool) (err 
 		if was, noHeader = storage.ReadAll(c.Bytes, 0, int64(len(head))); noHeader != nil {
 			return noHeader
 		}
-		defer func() {
-			now, e := storage.ReadAll(c.Bytes, 0, int64(len(was)))
-			tx.cur.overwritten.Store(e != nil || !bytes.Equal(now, was))
-		}()
 		if err := c.mayOverwrite(tx); err != nil {
 			return err
 		}
 	}
 	tx.unknown = sched.ErrPanic // until the write returns
 	left, err := c.ReplaceHeader(head)
-	if tx.unknown = left; err == nil || errors.As(err, new(storage.EarlyError)) {
+	tx.unknown = left
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, new(storage.EarlyError)):
+		tx.cur.overwritten.Store(false)
 		return err
 	}
 	tx.unknown = err
@@ -258,16 +258,20 @@ func (c *contiguous) commitHeader(tx *transaction, head []byte, over bool) (err 
 	return err
 }
 
-// mayOverwrite returns an error if the tail of tx.next would overwrite bytes that readers use. Readers that begin later
-// with the old state will get ErrChanged.
+// mayOverwrite returns an error if the tail of tx.next would overwrite bytes that readers use: those of the old state,
+// or of an older one, which may share chunks with it. Readers that begin later with the old state will get ErrChanged,
+// also if the write fails, because they may have read new bytes.
 func (c *contiguous) mayOverwrite(tx *transaction) error {
-	tx.cur.overwritten.Store(true)
 	c.release()
-	x := storage.Extent{Off: int64(tx.next.headerLen), End: tx.next.frameLen}
-	if tx.cur.index.n > 0 && tx.cur.InUse() || c.pending.Overlaps(x) || c.shared && c.pending.Len() > 0 {
-		return fmt.Errorf("a frame of more than 2 GiB becomes empty while its chunks are read: %w", ErrParam)
+	inUse := func() bool { return c.pending.Len() > 0 || tx.cur.index.n > 0 && tx.cur.InUse() }
+	if !inUse() {
+		tx.cur.overwritten.Store(true)
+		if !inUse() { // a reader may have begun in between
+			return nil
+		}
+		tx.cur.overwritten.Store(false)
 	}
-	return nil
+	return fmt.Errorf("a frame of more than 2 GiB becomes empty while its chunks are read: %w", ErrParam)
 }
 
 func (c *contiguous) rollback(tx *transaction) {

@@ -746,7 +746,10 @@ func TestSettleCost(t *testing.T) {
 	must(t, one(g).Update(0, make([]byte, 100)))
 	syncs("a read of another state", 0, read)
 	syncs("another read", 0, read)
-	syncs("an edit of another state", 4, edit) // the file, its name, and 2 as usual
+	syncs("an edit of another state", 3, edit) // the file, and 2 as usual
+	must(t, g.Compact(ctx))
+	syncs("a read of another file", 0, read)
+	syncs("an edit of another file", 4, edit) // its name, too
 	syncs("an edit after that", 2, edit)
 	must(t, errors.Join(f.Close(), g.Close()))
 }

@@ -44,6 +44,7 @@ type Frame struct {
 	encoders  sync.Pool                    // of *encoding
 	mu        gate                         // held by the open batch; see unlock
 	unsettled bool                         // a reader follows a state that may not be synced; guarded by lock, or by mu
+	unnamed   bool                         // likewise the name of its file
 	left      atomic.Bool                  // the last reader of an old state has ended since releaseLeft
 	tuner     *tuner                       // chooses the parameters of new chunks; nil without a goal
 }

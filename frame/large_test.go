@@ -362,11 +362,11 @@ func TestLargeEmptiedReaders(t *testing.T) {
 	b.end = 3 * gib
 	must(t, b.Append(ctx, words(400, 1)))
 	must(t, b.Commit())
-	for _, edited := range []bool{false, true} { // the state that is read is the newest, or an older one
+	for _, edited := range []int{-1, 0, 1} { // the state that is read is the newest, or an older one
 		v, err := f.Engine().View(ctx)
 		must(t, err)
-		if edited {
-			must(t, one(f).Update(0, words(400, 0)))
+		if edited >= 0 {
+			must(t, one(f).Update(edited, words(400, edited)))
 		}
 		if err := emptyAll(ctx, f, nil); !errors.Is(err, ErrParam) {
 			t.Errorf("%v, want ErrParam", err)
@@ -383,6 +383,41 @@ func TestLargeEmptiedReaders(t *testing.T) {
 	checkSpace(t, f)
 	must(t, f.Append(ctx, words(400, 0)))
 	checkSpace(t, f)
+	must(t, f.Close())
+}
+
+// TestEmptiedShared empties a small frame that has referenced a chunk twice, while a state from before it was compacted
+// is in use.
+func TestEmptiedShared(t *testing.T) {
+	ctx := t.Context()
+	name := filepath.Join(t.TempDir(), "f.b2frame")
+	o := &CreateOptions{ChunkSize: 400, Params: chunk.Params{TypeSize: 4}, NoSync: true}
+	f, err := CreateFunc(ctx, name, func(b *Batch) error {
+		for i := range 30 {
+			must(t, b.Append(ctx, words(400, i)))
+		}
+		b.list()[2] = b.list()[0]
+		return nil
+	}, o)
+	must(t, err)
+	must(t, f.Close())
+	f, err = Edit(ctx, name, nil)
+	must(t, err)
+	v, err := f.Engine().View(ctx)
+	must(t, err)
+	for _, left := range []int{3, 0} {
+		b, err := f.Begin(ctx)
+		must(t, err)
+		for b.NumChunks() > left {
+			must(t, b.Delete(left))
+		}
+		must(t, b.Commit())
+		must(t, f.Compact(ctx))
+	}
+	if p, err := f.readChunkOf(viewed(v)); err != nil || !bytes.Equal(p, words(400, 0)) {
+		t.Errorf("the chunk has changed: %v", err)
+	}
+	v.Release()
 	must(t, f.Close())
 }
 

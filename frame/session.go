@@ -281,7 +281,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 		}
 	}
 	if r.same && !counted && unchanged(ctx, r.src, now) {
-		f.unsettled = f.unsettled && !edit
+		f.unsettled, f.unnamed = f.unsettled && !edit, f.unnamed && !edit
 		return now, nil
 	}
 	if !follows {
@@ -297,7 +297,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 		return nil, f.replaced()
 	}
 	f.store.adopt(r, now, s)
-	adopted, f.unsettled = true, !edit
+	adopted, f.unsettled, f.unnamed = true, !edit, !edit && (f.unnamed || !r.same)
 	f.trusted.Store(false)
 	return s, nil
 }
@@ -305,7 +305,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 // settle makes durable what another process has written, which may have been killed before its last sync, and completes
 // a header write that it has not completed. A reader may have followed to r already, without doing so.
 func (f *Frame) settle(r *reopened) (err error) {
-	if f.path != "" && (!r.same || f.unsettled) {
+	if f.path != "" && (!r.same || f.unnamed) {
 		if err := storage.SettleName(f.sys, f.path, f.opts.NoSync); err != nil {
 			return err
 		}

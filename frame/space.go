@@ -48,24 +48,24 @@ func (c *contiguous) inUse(cur *snapshot) (end int64) {
 // tailPos returns the offset for an index and trailer of n bytes: right after the chunks if that space is not in use,
 // and otherwise at the end. Likewise, the trailer of an empty frame is right after its header or at the end. If it is
 // at the end, the header counts as longer than it is, up to 2 GiB. In a larger frame that becomes empty, the trailer
-// has to overwrite chunks of the previous state.
-func (c *contiguous) tailPos(tx *transaction, n int64) int64 {
+// has to overwrite chunks of the previous state: over is then set.
+func (c *contiguous) tailPos(tx *transaction, n int64) (pos int64, over bool) {
 	s := tx.next
-	pos := int64(s.headerLen)
+	pos = int64(s.headerLen)
 	if s.index.n > 0 {
 		pos = max(s.area, pos)
 	}
 	if !c.used(tx, storage.Extent{Off: pos, End: pos + n}) {
-		return pos
+		return pos, false
 	}
 	end := max(pos, c.end(tx))
 	if s.index.n == 0 {
 		// Far enough that it can move back later.
 		if end = max(end, pos+n); end > maxHeaderLen {
-			return pos
+			return pos, true
 		}
 	}
-	return end
+	return end, false
 }
 
 // maxHeaderLen is the largest header length, with space for a trailer.
