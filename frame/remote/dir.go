@@ -385,7 +385,7 @@ func (s *dirStream) start() bool {
 	need := max(g.least, s.d.wholeBytes())
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running > 0 && s.bytes+need > s.d.o.MaxBytes {
+	if s.running > 0 && need > s.d.o.MaxBytes-s.bytes {
 		return false
 	}
 	s.waiting = s.waiting[1:]
@@ -417,7 +417,7 @@ func (s *dirStream) admit(g *fileRanges, n int64) error {
 	more := n - g.bytes
 	switch {
 	case more <= 0:
-	case s.bytes > g.bytes && s.bytes+more > s.d.o.MaxBytes:
+	case s.bytes > g.bytes && more > s.d.o.MaxBytes-s.bytes:
 		g.least = n
 		return errPutOff
 	default:

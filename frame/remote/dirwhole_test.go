@@ -1,7 +1,9 @@
 package remote_test
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strings"
 	"testing"
@@ -85,6 +87,65 @@ func TestDirMaxBytes(t *testing.T) {
 			}
 			if requests += l.Stats().Requests; requests > len(want)+c.again {
 				t.Errorf("%s: %d requests, want at most %d and %d again", c.name, requests, len(want), c.again)
+			}
+		})
+	}
+}
+
+// lengths is an http.RoundTripper that replaces the length of the answers for some paths.
+type lengths struct {
+	http.RoundTripper
+	of map[string]int64
+}
+
+func (r lengths) RoundTrip(req *http.Request) (*http.Response, error) {
+	resp, err := r.RoundTripper.RoundTrip(req)
+	if n, ok := r.of[req.URL.Path]; ok && err == nil {
+		resp.ContentLength = n
+	}
+	return resp, err
+}
+
+// TestDirRefusedWhole reads chunks after one whose answer was refused because it is too large. That must not change how
+// many are read at a time.
+func TestDirRefusedWhole(t *testing.T) {
+	files := map[string][]byte{"chunks.b2frame": make([]byte, 1000)}
+	for i := range 100 {
+		files[fmt.Sprintf("%08X.chunk", i)] = make([]byte, 100_000)
+	}
+	for _, n := range []int64{70 << 20, 1 << 62, math.MaxInt64} {
+		synctest.Test(t, func(t *testing.T) {
+			l, _ := dirLink(files)
+			o := &remote.Options{MaxBytes: 1 << 20, MaxLen: 1 << 20}
+			o.Client = &http.Client{Transport: lengths{withoutRange{Link: l, suffix: ".chunk"}, map[string]int64{"/d/00000000.chunk": n}}}
+			dir, err := remote.OpenDir(t.Context(), "http://host/d/", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer dir.Close()
+			if _, err := dir.ReadAtContext(t.Context(), make([]byte, 10), dir.ChunkOffset(1)); err != nil {
+				t.Fatal(err)
+			}
+			bad := []remote.Range{{Off: dir.ChunkOffset(0), Len: 10}, {Off: dir.ChunkOffset(1), Len: 10}}
+			err = dir.ReadRanges(t.Context(), bad, func(int, int64, []byte) error { return nil })
+			if !errors.Is(err, errors.ErrUnsupported) {
+				t.Fatalf("%d bytes: %v, want ErrUnsupported", n, err)
+			}
+			var want []remote.Range
+			for i := range int64(98) {
+				want = append(want, remote.Range{Off: dir.ChunkOffset(2 + i), Len: 10})
+			}
+			l.Stats()
+			k, received := 0, int64(0)
+			err = dir.ReadRanges(t.Context(), want, func(int, int64, []byte) error {
+				if k++; k == 1 {
+					time.Sleep(time.Minute)
+					received = l.Stats().Bytes
+				}
+				return nil
+			})
+			if err != nil || received < 500_000 || received > 1<<20 {
+				t.Errorf("after %d bytes: received %d bytes ahead, want about 1 MiB; %v", n, received, err)
 			}
 		})
 	}

@@ -143,7 +143,10 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 		}
 		got.Off = a.off
 		defer a.body.Close()
-		if a.whole {
+		if a.whole && w.off >= 0 {
+			if err := c.checkWhole(a); err != nil {
+				return got, a.status, err
+			}
 			if err := c.admits(max(a.n, 0)); err != nil {
 				return got, a.status, err
 			}
@@ -171,13 +174,18 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 	return p, err
 }
 
-// whole reads an object of a server that ignores ranges.
-func (c *client) whole(ctx context.Context, a *answer, alive func()) ([]byte, error) {
-	most := max(c.o.MaxWhole, 0)
-	if a.n > most {
-		return nil, &Error{URL: c.name, Status: a.status,
+// checkWhole returns an error if an answer is a whole object that is known to be larger than Options.MaxWhole.
+func (c *client) checkWhole(a *answer) error {
+	if most := max(c.o.MaxWhole, 0); a.n > most {
+		return &Error{URL: c.name, Status: a.status,
 			Err: unsupported("the server ignores ranges, and the object has %d bytes; Options.MaxWhole allows %d", a.n, most)}
 	}
+	return nil
+}
+
+// whole reads an object of a server that ignores ranges. The caller calls checkWhole before.
+func (c *client) whole(ctx context.Context, a *answer, alive func()) ([]byte, error) {
+	most := max(c.o.MaxWhole, 0)
 	var data []byte
 	buf := make([]byte, 32<<10)
 	for {
