@@ -27,9 +27,10 @@ type client struct {
 	costs  *costs        // what requests cost
 	turns  *turns        // of the bodies of the files of a Dir, or nil
 
-	// admit is called before a request, and with the size of a whole object before it is received, or while it is if
-	// the size is unknown. An error of it ends the request. It may be nil.
-	admit func(bytes int64) error
+	// admit is called before a request, and with the size of a whole object before it is received. If the size is
+	// unknown, it is called with the bytes received so far, which are not all. An error of it ends the request. It may
+	// be nil.
+	admit func(bytes int64, all bool) error
 
 	single atomic.Bool // the server does not answer with several ranges
 
@@ -98,11 +99,11 @@ func withoutReferer(client *http.Client, own bool) *http.Client {
 }
 
 // admits calls c.admit.
-func (c *client) admits(bytes int64) error {
+func (c *client) admits(bytes int64, all bool) error {
 	if c.admit == nil {
 		return nil
 	}
-	return c.admit(bytes)
+	return c.admit(bytes, all)
 }
 
 // close closes idle connections, unless they belong to a client of the caller.

@@ -32,7 +32,7 @@ type Dir struct {
 
 	mu    sync.Mutex
 	err   error // of all reads from now on: closed or changed
-	whole int64 // bytes of the largest chunk sent in place of a range; negative = the most it may have; 0 = not so
+	whole int64 // estimate of the bytes of a chunk sent in place of a range: see noteWhole; 0 = chunks are not sent so
 	files map[int64]*dirFile
 	idle  list.List // of *dirFile that have an Object and no users; the front was used last
 }
@@ -276,8 +276,8 @@ type fileRanges struct {
 	of     []int // number of each range in the call
 	bytes  int64 // that are fetched for them, which count while the file is read
 	least  int64 // that are known to be fetched
-	// admit counts bytes of the whole file. It is nil if no other file is read at the same time.
-	admit func(bytes int64) error
+	// admit counts bytes of the whole file. It is nil if no other file is read at the same time. See client.admit.
+	admit func(bytes int64, all bool) error
 }
 
 // errPutOff is returned if the whole file does not fit Options.MaxBytes now.
@@ -299,12 +299,19 @@ func (d *Dir) wholeBytes() int64 {
 	return max(d.whole, -d.whole)
 }
 
-// noteWhole notes whether the server has sent a whole chunk in place of a range, and its bytes.
-func (d *Dir) noteWhole(whole bool, bytes int64) {
+// noteWhole notes whether the server has sent a whole chunk in place of a range, and its bytes. The estimate for other
+// chunks is the size of the largest one, because bytes of a chunk that turns out not to fit are received again. If the
+// server sends sizes before the bytes, the estimate is the last size.
+func (d *Dir) noteWhole(whole, sized bool, bytes int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.whole = max(d.whole, bytes); !whole {
+	switch {
+	case !whole:
 		d.whole = 0
+	case sized:
+		d.whole = bytes
+	default:
+		d.whole = max(d.whole, bytes)
 	}
 }
 
@@ -391,7 +398,7 @@ func (s *dirStream) start() bool {
 	s.waiting = s.waiting[1:]
 	s.running++
 	s.bytes += need
-	g.bytes, g.admit = need, func(n int64) error { return s.admit(g, n) }
+	g.bytes, g.admit = need, func(n int64, all bool) error { return s.admit(g, n, all) }
 	go func() {
 		last := delivery{end: g}
 		task.Run(func() {
@@ -405,25 +412,24 @@ func (s *dirStream) start() bool {
 	return true
 }
 
-// admit counts n bytes for a file that is being read, if the server sends all of it. It returns errPutOff if they do
-// not fit, and other files are being read.
-func (s *dirStream) admit(g *fileRanges, n int64) error {
+// admit counts n bytes for a file that is being read, if the server sends all of it, or the estimate if n is not all.
+// It returns errPutOff if they do not fit, and other files are being read.
+func (s *dirStream) admit(g *fileRanges, n int64, all bool) error {
 	if n > 0 {
-		s.d.noteWhole(true, n)
+		s.d.noteWhole(true, all, n)
 	}
-	n = max(n, s.d.wholeBytes())
+	g.least = max(g.least, n)
+	if n = g.least; !all {
+		n = max(n, s.d.wholeBytes())
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	more := n - g.bytes
-	switch {
-	case more <= 0:
-	case s.bytes > g.bytes && more > s.d.o.MaxBytes-s.bytes:
-		g.least = n
+	if more > 0 && s.bytes > g.bytes && more > s.d.o.MaxBytes-s.bytes {
 		return errPutOff
-	default:
-		s.bytes += more
-		g.bytes = n
 	}
+	s.bytes += more
+	g.bytes = n
 	return nil
 }
 

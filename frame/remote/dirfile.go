@@ -174,7 +174,7 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 		return nil, false, err
 	}
 	obj.start(o, disk)
-	d.noteWhole(p.whole, p.id.Size)
+	d.noteWhole(p.whole, false, p.id.Size)
 	whole = int64(len(p.data)) == p.id.Size && p.off == 0 && p.whole
 	switch {
 	case whole: // a request for a part of it would get all of it again, and fail

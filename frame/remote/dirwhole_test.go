@@ -150,3 +150,42 @@ func TestDirRefusedWhole(t *testing.T) {
 		})
 	}
 }
+
+// TestDirOneLargeWhole reads small chunks that are sent as a whole, and a large one among them. It must not make the
+// small ones wait for each other.
+func TestDirOneLargeWhole(t *testing.T) {
+	files := map[string][]byte{"chunks.b2frame": make([]byte, 1000)}
+	var total int64
+	for i := range 200 {
+		n := 10_000
+		if i == 5 {
+			n = 40 << 20
+		}
+		files[fmt.Sprintf("%08X.chunk", i)] = make([]byte, n)
+		total += int64(n)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		l, _ := dirLink(files)
+		o := &remote.Options{MaxWhole: 64 << 20, Client: &http.Client{Transport: withoutRange{Link: l, suffix: ".chunk"}}}
+		dir, err := remote.OpenDir(t.Context(), "http://host/d/", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer dir.Close()
+		var want []remote.Range
+		for i := range int64(200) {
+			want = append(want, remote.Range{Off: dir.ChunkOffset(i), Len: 10})
+		}
+		for range 2 {
+			l.Stats()
+			start, n := time.Now(), 0
+			err := dir.ReadRanges(t.Context(), want, func(_ int, _ int64, b []byte) error { n += len(b); return nil })
+			if took := time.Since(start); err != nil || n != 2000 || took > 2*time.Second {
+				t.Errorf("%d bytes, %v; took %v, want less than 2 s", n, err, took)
+			}
+			if s := l.Stats(); s.Requests > 216 || s.Bytes > total+total/4 {
+				t.Errorf("%d requests, %d bytes, want at most 216 and %d", s.Requests, s.Bytes, total+total/4)
+			}
+		}
+	})
+}

@@ -147,7 +147,7 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 			if err := c.checkWhole(a); err != nil {
 				return got, a.status, err
 			}
-			if err := c.admits(max(a.n, 0)); err != nil {
+			if err := c.admits(max(a.n, 0), a.n >= 0); err != nil {
 				return got, a.status, err
 			}
 		}
@@ -198,7 +198,7 @@ func (c *client) whole(ctx context.Context, a *answer, alive func()) ([]byte, er
 				Err: unsupported("the server ignores ranges, and the object has more than %d bytes, which Options.MaxWhole allows", most)}
 		}
 		if a.n < 0 {
-			if err := c.admits(int64(len(data))); err != nil {
+			if err := c.admits(int64(len(data)), false); err != nil {
 				return nil, err
 			}
 		}

@@ -147,7 +147,7 @@ func (c *client) once(ctx context.Context, try attempt) (from *target, err error
 		return nil, ctx.Err()
 	}
 	defer func() { <-c.slots }()
-	if err := c.admits(0); err != nil {
+	if err := c.admits(0, false); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
