@@ -97,7 +97,7 @@ func (d *diskCache) object(e *opened) *diskObject {
 	return &diskObject{d, hash(d.key, e.id.ETag, e.id.Modified, fmt.Sprint(e.id.Size)), e.id.Size, e.parts}
 }
 
-// read returns the content of a file, or nil.
+// read returns the content of a file, or nil. It removes a damaged file, because put skips blocks that exist.
 func (d *diskCache) read(name string, most int64) []byte {
 	f, err := d.root.Open(name)
 	if err != nil {
@@ -105,15 +105,19 @@ func (d *diskCache) read(name string, most int64) []byte {
 	}
 	defer f.Close()
 	fi, err := f.Stat()
-	if err != nil || !fi.Mode().IsRegular() || fi.Size() < sumLen || fi.Size() > most+sumLen {
+	if err != nil || !fi.Mode().IsRegular() {
 		return nil
 	}
-	b := make([]byte, fi.Size())
-	if _, err := f.ReadAt(b, 0); err != nil {
-		return nil
+	n, intact := fi.Size()-sumLen, false
+	var b []byte
+	if n >= 0 && n <= most {
+		b = make([]byte, n+sumLen)
+		if _, err := f.ReadAt(b, 0); err != nil {
+			return nil
+		}
+		intact = checksum(name, b[:n]) == binary.LittleEndian.Uint32(b[n:])
 	}
-	b, sum := b[:len(b)-sumLen], b[len(b)-sumLen:]
-	if checksum(name, b) != binary.LittleEndian.Uint32(sum) {
+	if !intact {
 		f.Close()
 		d.root.Remove(name)
 		return nil
@@ -121,7 +125,7 @@ func (d *diskCache) read(name string, most int64) []byte {
 	if now := time.Now(); now.Sub(fi.ModTime()) > time.Minute { // the files that were used last stay longest
 		d.root.Chtimes(name, now, now)
 	}
-	return b
+	return b[:n]
 }
 
 // checksum returns the checksum of a file.

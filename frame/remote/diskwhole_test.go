@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 )
 
@@ -70,5 +71,55 @@ func TestDiskWhole(t *testing.T) {
 		}
 		settle(t, obj)
 		read("replaced")
+	}
+}
+
+// TestDiskWholeDamaged damages files of an object of a server that ignores ranges. The object is received once more,
+// and then cached again.
+func TestDiskWholeDamaged(t *testing.T) {
+	damages := map[string]func(b []byte) []byte{
+		"changed": func(b []byte) []byte { b[10] ^= 1; return b },
+		"empty":   func(b []byte) []byte { return nil },
+		"shorter": func(b []byte) []byte { return b[:len(b)-1] },
+		"longer":  func(b []byte) []byte { return append(b, make([]byte, 400_000)...) },
+	}
+	for name, damage := range damages {
+		for _, which := range []string{"*-1", "*" + entrySuffix} {
+			data := randomBytes(300_000)
+			s := newServer(t, data)
+			s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool { r.Header.Del("Range"); return false })
+			o := diskOptions(t.TempDir())
+			received := func() int64 {
+				t.Helper()
+				n := atomic.Int64{}
+				o.Trace = func(e Event) {
+					if e.Kind == Request {
+						n.Add(e.Len)
+					}
+				}
+				obj, err := Open(t.Context(), s.URL, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				readAll(t, obj, data, []Range{{Off: 0, Len: int64(len(data))}})
+				settle(t, obj)
+				return n.Load()
+			}
+			received()
+			names, err := filepath.Glob(filepath.Join(o.Dir, which))
+			if err != nil || len(names) != 1 {
+				t.Fatal(names, err)
+			}
+			b, err := os.ReadFile(names[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(names[0], damage(b), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if first, second := received(), received(); first != int64(len(data)) || second != 0 {
+				t.Errorf("%s %s: received %d and %d bytes, want %d and 0", name, which, first, second, len(data))
+			}
+		}
 	}
 }
