@@ -210,11 +210,15 @@ func (d *diskObject) load(o *opened, most int64) bool {
 	return true
 }
 
-// putEntry stores what Open has read of the object.
+// putEntry stores what Open has read of the object. An object of a server that ignores ranges is of use only if all of
+// it is stored: putEntry does not store one that would take more than half of the folder from the others.
 func (d *diskObject) putEntry(o *opened) {
 	e := entryFile{ETag: []byte(o.id.ETag), Modified: o.id.Modified, Size: o.id.Size}
 	for _, p := range o.parts {
-		e.Whole = e.Whole || p.whole
+		if e.Whole = e.Whole || p.whole; e.Whole && d.size > d.most/2 {
+			d.root.Remove(d.key + entrySuffix) // of another version
+			return
+		}
 		if len(p.data) <= keep {
 			e.Ends = append(e.Ends, entryEnd{p.off, p.data})
 			continue

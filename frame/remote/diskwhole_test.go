@@ -123,3 +123,31 @@ func TestDiskWholeDamaged(t *testing.T) {
 		}
 	}
 }
+
+// TestDiskWholeLarge opens an object of a server that ignores ranges that is too large for the folder. It must not
+// remove the files of another object.
+func TestDiskWholeLarge(t *testing.T) {
+	small, large := randomBytes(300_000), randomBytes(3<<20)
+	s1, s2 := newServer(t, small), newServer(t, large)
+	s2.set(func(n int64, w http.ResponseWriter, r *http.Request) bool { r.Header.Del("Range"); return false })
+	o := diskOptions(t.TempDir())
+	o.DirBytes, o.MaxWhole = 1<<20, 4<<20
+	for i := range 3 {
+		o.Trace = nil
+		obj := openServer(t, s2, o)
+		readAll(t, obj, large, []Range{{Off: 0, Len: int64(len(large))}})
+		settle(t, obj)
+		n := atomic.Int64{}
+		o.Trace = func(e Event) {
+			if e.Kind == Request {
+				n.Add(e.Len)
+			}
+		}
+		obj = openServer(t, s1, o)
+		readAll(t, obj, small, []Range{{Off: 0, Len: int64(len(small))}})
+		settle(t, obj)
+		if i > 0 && n.Load() > 1 { // one byte confirms the version
+			t.Errorf("received %d bytes of an object in the cache, want 1", n.Load())
+		}
+	}
+}

@@ -53,8 +53,9 @@ type Options struct {
 	// Dir is a folder for a cache on disk, which several processes may share. Open creates it, with its parents, if it
 	// is missing. Its files are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Each Object
 	// and each Dir checks the limit after its first write, and whenever it has written a sixteenth of the limit. So
-	// each may exceed the limit by a sixteenth, also if they are in the same process. Key names the object in the
-	// folder, for URLs that change, such as signed ones; "" = the URL.
+	// each may exceed the limit by a sixteenth, also if they are in the same process. An object of a server that
+	// ignores ranges is not stored if it is larger than half of the limit. Key names the object in the folder, for URLs
+	// that change, such as signed ones; "" = the URL.
 	Dir      string
 	DirBytes int64
 	Key      string
