@@ -25,11 +25,11 @@ type Driver interface {
 	Status(err error) int
 }
 
-// Locator is implemented by a Driver whose store depends on more than the URL of a bucket: on the environment, or on a
-// client of the program.
+// Locator is implemented by a Driver whose store depends on more than the URL of a bucket, such as on the environment.
 type Locator interface {
 	// Location returns what distinguishes the store of a bucket from others, such as an endpoint or an account. It must
-	// not depend on credentials that change.
+	// not depend on credentials that change. It need not find out an endpoint that the program has set in a client of
+	// its own: see [Bucket.Open].
 	Location(b *blob.Bucket) string
 }
 
@@ -150,7 +150,9 @@ func given(ctx context.Context) context.Context {
 // options that do not apply. Close of the Object does not close the Bucket.
 //
 // Options.Dir keeps objects by the URL of the Bucket, by the location that the driver returns, and by the key. If one
-// URL leads to several stores, and the driver is not a [Locator], set Options.Key to different names.
+// URL leads to several stores, and the driver is not a [Locator], set Options.Key to different names. A program that
+// sets the endpoint of a client of its own must set Options.Key, too: the driver may not find out that endpoint, and
+// reads could then return bytes of another store.
 func (b *Bucket) Open(ctx context.Context, key string, o *remote.Options) (*remote.Object, error) {
 	return b.open(ctx, key, &object{b, key}, o)
 }

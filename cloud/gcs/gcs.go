@@ -90,7 +90,8 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 	return a, nil
 }
 
-// Location implements [cloud.Locator]. It returns the host of an emulator that the environment names.
+// Location implements [cloud.Locator]. It returns the host of an emulator that the environment names. It cannot find
+// out the endpoint of a client that the program has made: see [cloud.Bucket.Open].
 func (Driver) Location(*blob.Bucket) string { return os.Getenv("STORAGE_EMULATOR_HOST") }
 
 // Status implements [cloud.Driver].

@@ -6,7 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	awss3 "github.com/aws/aws-sdk-go-v2/service/s3"
 	"gocloud.dev/blob"
+	"gocloud.dev/blob/s3blob"
 
 	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/cloud/internal/cloudtest"
@@ -72,5 +75,24 @@ func TestLocations(t *testing.T) {
 	cloudtest.TestLocations(t, store(t), func(host string, o *remote.Options) (*remote.Object, error) {
 		t.Setenv("AWS_ENDPOINT_URL", "http://"+host)
 		return s3.Open(t.Context(), "s3://bucket/dir/a?region=us-east-1&use_path_style=true", o)
+	})
+}
+
+// TestResolver opens an object of two stores that are known only to the clients of the program.
+func TestResolver(t *testing.T) {
+	setenv(t)
+	cloudtest.TestLocations(t, store(t), func(host string, o *remote.Options) (*remote.Object, error) {
+		client := awss3.New(awss3.Options{
+			Region: "us-east-1", UsePathStyle: true, Credentials: credentials.NewStaticCredentialsProvider("id", "secret", ""),
+			//lint:ignore SA1019 other resolvers need another module
+			EndpointResolver: awss3.EndpointResolverFromURL("http://" + host),
+		})
+		inner, err := s3blob.OpenBucketV2(t.Context(), client, "bucket", nil)
+		if err != nil {
+			return nil, err
+		}
+		b := cloud.New(inner, "s3://bucket", s3.Driver{})
+		t.Cleanup(func() { b.Close() })
+		return b.Open(t.Context(), "dir/a", o)
 	})
 }

@@ -20,6 +20,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 
@@ -123,14 +124,34 @@ func (d Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int6
 }
 
 // Location implements [cloud.Locator]. It returns the endpoint and the region, which come from the environment if the
-// URL does not have them.
+// URL does not have them, and the host to which the client sends requests, which a resolver may choose.
 func (Driver) Location(b *blob.Bucket) string {
 	var c *s3.Client
 	if !b.As(&c) {
 		return ""
 	}
 	o := c.Options()
-	return aws.ToString(o.BaseEndpoint) + " " + o.Region
+	return aws.ToString(o.BaseEndpoint) + " " + o.Region + " " + requestHost(c)
+}
+
+// requestHost returns the host of a request of a client, or "" if the client cannot tell. It signs the request with
+// invented credentials, because to get the others may take a request.
+func requestHost(c *s3.Client) string {
+	invented := func(context.Context) (aws.Credentials, error) {
+		return aws.Credentials{AccessKeyID: "id", SecretAccessKey: "secret"}, nil
+	}
+	presign := s3.NewPresignClient(c, s3.WithPresignClientFromClientOptions(func(o *s3.Options) {
+		o.Credentials = aws.CredentialsProviderFunc(invented)
+	}))
+	r, err := presign.PresignGetObject(context.Background(), &s3.GetObjectInput{Bucket: aws.String("bucket"), Key: aws.String("key")})
+	if err != nil {
+		return ""
+	}
+	u, err := url.Parse(r.URL)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // Status implements [cloud.Driver].
