@@ -486,3 +486,32 @@ func TestSelectionMemory(t *testing.T) {
 		t.Errorf("%v, want ErrBounds", err)
 	}
 }
+
+// TestSelectionMemoryMask compares the memory of a mask that is broadcast to two dimensions with what a read allocates.
+func TestSelectionMemoryMask(t *testing.T) {
+	const n = 1_000_000
+	a, err := Zeros(t.Context(), "", []int64{n, 10}, "|u1", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	keep := make([]bool, n)
+	for i := range keep {
+		keep[i] = true
+	}
+	sel := []Index{Mask(keep), Coords(make([]int64, n), 1, n)}
+	got, err := a.SelectionMemory(sel...)
+	if err != nil || got != 24*n {
+		t.Errorf("%d bytes, %v, want %d", got, err, 24*n)
+	}
+	dst := make([]byte, n)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := a.ReadBytes(t.Context(), dst, sel...); err != nil {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if took := int64(after.TotalAlloc - before.TotalAlloc); took > got+1<<20 {
+		t.Errorf("a read took %d bytes, want %d", took, got)
+	}
+}

@@ -22,14 +22,22 @@ type listAxes struct {
 	last   [grid.MaxDims]int8  // last of the adjacent dimensions of the result of each list, or -1
 }
 
-// Memory returns the bytes that the lists of a plan take, or math.MaxInt64 if that is less.
-func (l *listAxes) Memory() int64 {
+// Memory returns the bytes that the lists of a plan take, or math.MaxInt64 if that is less. sel is the selection. A
+// mask that is broadcast to several dimensions is turned into numbers: see IndexArray.numbers.
+func (l *listAxes) Memory(sel []Index) int64 {
 	n := int64(0)
 	for _, points := range l.Points[:l.Lists] {
 		if points > (math.MaxInt64-n)/listedBytes {
 			return math.MaxInt64
 		}
 		n += points * listedBytes
+	}
+	if l.joint > 1 {
+		for _, x := range sel {
+			if x, ok := x.(*IndexArray); ok && x.Mask() {
+				n += min(8*x.Count(), math.MaxInt64-n)
+			}
+		}
 	}
 	return n
 }
