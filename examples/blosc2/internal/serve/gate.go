@@ -69,7 +69,8 @@ func (s *seat) leave() {
 
 // budget is a number of bytes that requests share. Large answers leave a part of it to small ones, so that slow clients
 // of large answers do not stop those. The part is enough for a small answer to each request. A small frame takes twice
-// its size, and an attribute that is a string up to three times.
+// its size, and an attribute that is a string up to three times. The index arrays of a small answer take up to four
+// times the size of the largest small answer, while it is read.
 type budget struct {
 	max     int64
 	most    int64 // of max, for all answers if one of them is not small

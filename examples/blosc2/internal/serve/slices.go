@@ -88,7 +88,12 @@ func (s *Server) readSlice(w *response, r *http.Request, sel []ndarray.Index, pa
 		if done = notModified(w, r, etag(s.stateOf(e), append(parts, t.key)...)); done || r.Method == http.MethodHead {
 			return nil
 		}
-		if err := s.memory.take(n+lists, n+lists); err != nil {
+		size := n
+		if lists > 4*s.memory.small {
+			size = max(n, lists) // not a small answer
+		}
+		lists = min(lists, max(0, s.memory.most-n))
+		if err := s.memory.take(n+lists, size); err != nil {
 			return err
 		}
 		defer s.memory.give(lists)
@@ -151,8 +156,10 @@ func (s *Server) measure(res *result, a *ndarray.Array, sel []ndarray.Index) (si
 	if !ok || size > s.limits.Result {
 		return 0, 0, errorf(http.StatusRequestEntityTooLarge, "the selection is larger than the limit of %d bytes", s.limits.Result)
 	}
-	if most := s.memory.most - size; lists > 0 && lists > most {
-		return 0, 0, errorf(http.StatusRequestEntityTooLarge, "the index arrays take %d bytes of memory, the limit is %d", lists, most)
+	// Index arrays that are small in comparison do not make a selection too large that would fit without them.
+	if most := s.memory.most; lists > most/16 && lists > most-size {
+		return 0, 0, errorf(http.StatusRequestEntityTooLarge,
+			"the selection takes %d bytes of memory, and its index arrays %d; the limit for both is %d", size, lists, most)
 	}
 	return size, lists, nil
 }
