@@ -90,7 +90,8 @@ func (a *Array) SelectionShape(sel ...Index) ([]int64, error) {
 // SelectionMemory returns how many bytes of memory a read of a selection takes for its index arrays at most, besides
 // the items: 16 for each item that they list after broadcasting, and 8 for each true value of a mask that is broadcast
 // to several dimensions, or math.MaxInt64 if that is less. It is 0 without index arrays, and for a selection of no
-// items. Use it to reject selections of others: MaxBytes does not limit this memory. Errors are those of SelectionShape.
+// items. Use it to reject selections of others: MaxBytes does not limit this memory. Errors are those of
+// SelectionShape.
 func (a *Array) SelectionMemory(sel ...Index) (int64, error) {
 	s, err := selection.Resolve(a.now().rec.Shape, sel)
 	if err != nil || s.Items == 0 {
