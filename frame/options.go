@@ -453,18 +453,5 @@ func (f *Frame) evidence(ctx context.Context, enough int64) (int64, error) {
 		return 0, nil
 	}
 	defer f.unpin(s)
-	e := &s.evidence
-	e.mu.Lock()
-	found, known := e.found, max(e.found, e.sought) >= enough
-	e.mu.Unlock()
-	if known {
-		return found, nil
-	}
-	found, err := f.store.evidence(ctx, s, enough) // several callers may do that: none waits for another
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.found = max(e.found, found); err == nil {
-		e.sought = max(e.sought, enough)
-	}
-	return e.found, err
+	return s.evidence.Get(ctx, enough, func() (int64, error) { return f.store.evidence(ctx, s, enough) })
 }

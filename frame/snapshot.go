@@ -14,6 +14,7 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/blocktable"
+	"github.com/goblosc/blosc2/frame/internal/evidence"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/sched"
@@ -24,7 +25,7 @@ import (
 type snapshot struct {
 	inherited
 	ends     ends // of frames with chunks of variable size
-	evidence evidence
+	evidence evidence.Known
 	heads    heads // beginnings of chunks, if the source is read ahead
 	table    blockTable
 	order    storedOrder                  // for reading ahead
@@ -234,13 +235,6 @@ type origin struct {
 	byIndex bool   // of a cache without a list: it has the chunks that are not special in the index
 	bits    []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
 	parts   int    // bits for each chunk
-}
-
-// evidence is the number of bytes of a state that are known to be stored.
-type evidence struct {
-	mu     sync.Mutex
-	found  int64
-	sought int64 // the search stopped there
 }
 
 // fileEvidence is the number of bytes of a chunk file that may be evidence.

@@ -77,6 +77,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		if s.index.list == nil && i == 1 {
 			i = s.index.n - 1 // all chunks in between are like the first
 		}
+		again := chunks.seen[s.index.at(i)] != nil // a chunk that several entries share
 		n, last, err := chunks.verify(i)
 		if err != nil && f.isClosed() {
 			return err
@@ -84,9 +85,10 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		if canceled := ctx.Err(); err != nil && canceled != nil { // no fault of the chunk
 			return canceled
 		}
-		if err == nil {
+		switch {
+		case err == nil:
 			unread = 0
-		} else if !s.local() && !isDamage(err) {
+		case !s.local() && !again && coder.IsRead(err) && !isDamage(err):
 			if unread++; unread == mostUnread {
 				return err
 			}

@@ -147,7 +147,13 @@ func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
 		n = max(1, int(min(float64(n), max(large, float64(cellSize*j.cells))/cells)))
 	}
 	size := items + cells
-	for size > large && n > 1 && errors.Is(j.h.a.f.Engine().CheckAlloc(j.ctx, int64(min(float64(n)*size, 1<<62))), ErrTooLarge) {
+	for size > large && n > 1 {
+		switch err := j.h.a.f.Engine().CheckAlloc(j.ctx, int64(min(float64(n)*size, 1<<62))); {
+		case err == nil:
+			return n
+		case !errors.Is(err, ErrTooLarge):
+			return 1 // reading the portion returns the error
+		}
 		n--
 	}
 	return n

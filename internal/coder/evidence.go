@@ -30,21 +30,30 @@ const EvidenceLook = 64 << 20
 // Evidence returns the number of bytes, of the n bytes at off of src, that are in pages with a nonzero byte. It stops
 // when it has found enough. If n is large, it reads evenly spread samples of 64 MiB in all, and counts only their
 // pages. If enough is more than a quarter of that, each page represents more bytes: the samples represent four times
-// enough, or all n bytes. They then have random positions, so that storing nothing else is no way to get more memory.
-// The error is that of reading, and nil if enough was found.
+// enough, or all n bytes. They then have random positions, so that storing nothing else is no way to get more memory,
+// and 31 of 32 samples with evidence are enough. Ranges that cannot be read do not count, and each time the search
+// skips more of the ranges after them. The fourth one ends it. If it has not found enough, the error is the last one of
+// reading.
 func Evidence(src io.ReaderAt, off, n, enough int64) (int64, error) {
-	return EvidenceBy(off, n, enough, func(list []ranges.Range, enough int64) (found int64, err error) {
+	const mostFaults = 4
+	return EvidenceBy(off, n, enough, func(list []ranges.Range, enough int64) (found int64, fault error) {
 		buf := make([]byte, max(0, min(n, EvidenceStep)))
-		for _, x := range list {
+		faults := 0
+		for i := 0; i < len(list); i++ {
+			x := list[i]
 			k, err := src.ReadAt(buf[:x.Len], x.Off)
 			if found += PageEvidence(buf[:k]); found >= enough {
-				break
+				return found, nil
 			}
 			if err != nil && int64(k) < x.Len && !errors.Is(err, io.EOF) {
-				return found, err
+				fault = err
+				if faults++; faults == mostFaults {
+					break
+				}
+				i += 1 << (2 * faults)
 			}
 		}
-		return found, nil
+		return found, fault
 	})
 }
 
@@ -57,6 +66,7 @@ func EvidenceBy(off, n, enough int64, look func(list []ranges.Range, enough int6
 	stride, random := int64(EvidenceStep), uint64(1)
 	switch steps := (n-1)/EvidenceStep + 1; {
 	case weight > 1:
+		need -= need / 32
 		stride = n / looks
 		n = stride * looks
 		random = uint64(stride-EvidenceStep)/evidencePage + 1

@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"errors"
 	"io"
 	"testing"
 )
@@ -71,6 +72,35 @@ func TestEvidence(t *testing.T) {
 		}
 		if src.read > c.most {
 			t.Errorf("%s: %d bytes read, want at most %d", c.name, src.read, c.most)
+		}
+	}
+}
+
+// badRegion is 64 MiB of ones, of which some cannot be read.
+type badRegion struct{ from, to int64 }
+
+var errBadRegion = errors.New("bad region")
+
+func (b badRegion) ReadAt(p []byte, off int64) (int, error) {
+	if off < b.to && off+int64(len(p)) > b.from {
+		return 0, errBadRegion
+	}
+	for i := range p {
+		p[i] = 1
+	}
+	return len(p), nil
+}
+
+// TestEvidenceBadRegion looks for evidence beside a region that cannot be read.
+func TestEvidenceBadRegion(t *testing.T) {
+	const n, enough = 64 << 20, 1 << 20
+	for _, c := range []struct {
+		size int64
+		want error
+	}{{1, nil}, {1 << 20, nil}, {5 << 20, nil}, {n, errBadRegion}} {
+		got, err := Evidence(badRegion{20000, 20000 + c.size}, 0, n, enough)
+		if err != c.want || err == nil && got < enough {
+			t.Errorf("%d bytes that cannot be read: %d, %v", c.size, got, err)
 		}
 	}
 }

@@ -123,10 +123,19 @@ func readError(err error, at, n, k int) error {
 	if err == nil || errors.Is(err, io.EOF) {
 		err = corrupt("the file ends inside the chunk")
 	} else {
-		err = fmt.Errorf("reading: %w", err)
+		err = readFault{err}
 	}
 	return &Error{Block: k, Off: int64(at) + int64(n), Err: err}
 }
+
+// readFault is an error of the source of a chunk.
+type readFault struct{ err error }
+
+func (e readFault) Error() string { return "reading: " + e.err.Error() }
+func (e readFault) Unwrap() error { return e.err }
+
+// IsRead reports whether an error of a chunk is that of its source.
+func IsRead(err error) bool { return errors.As(err, new(readFault)) }
 
 // reset makes r a reader without a chunk.
 func (r *Reader) reset() {

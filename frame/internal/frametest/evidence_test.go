@@ -145,7 +145,7 @@ type farDir struct{ farRanges }
 func (s *farDir) ChunkOffset(n int64) int64 { return (n + 1) << 32 }
 
 // openFar opens a frame of 1.2 MB of noise in 20 chunks: from a source without ReadRanges, with it, and a sparse frame.
-func openFar(t *testing.T, kind string) (*frame.Frame, *farFiles) {
+func openFar(t *testing.T, kind string, o *frame.OpenOptions) (*frame.Frame, *farFiles) {
 	name := filepath.Join(t.TempDir(), "far")
 	rng := rand.New(rand.NewPCG(1, 2))
 	f, err := frame.CreateFunc(t.Context(), name, func(b *frame.Batch) error {
@@ -185,7 +185,7 @@ func openFar(t *testing.T, kind string) (*frame.Frame, *farFiles) {
 	case "files":
 		src, far = dir, &dir.farFiles
 	}
-	f, err = frame.OpenSource(t.Context(), src, nil)
+	f, err = frame.OpenSource(t.Context(), src, o)
 	must(t, err)
 	t.Cleanup(func() { f.Close() })
 	far.calls.Store(0)
@@ -208,7 +208,7 @@ func TestEvidenceFails(t *testing.T) {
 			{"changed", func(context.Context, int64) error { return frame.ErrChanged }, frame.ErrChanged},
 			{"no answer", func(ctx context.Context, _ int64) error { <-ctx.Done(); return ctx.Err() }, context.DeadlineExceeded},
 		} {
-			f, far := openFar(t, kind)
+			f, far := openFar(t, kind, nil)
 			far.fail = x.fail
 			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 			start := time.Now()
@@ -241,7 +241,7 @@ func TestEvidenceFails(t *testing.T) {
 
 // TestEvidenceWaits looks for evidence while another call waits for the source.
 func TestEvidenceWaits(t *testing.T) {
-	f, far := openFar(t, "ranges")
+	f, far := openFar(t, "ranges", nil)
 	waits := make(chan bool)
 	far.fail = func(ctx context.Context, _ int64) error {
 		waits <- true
@@ -266,15 +266,15 @@ func TestEvidenceWaits(t *testing.T) {
 
 // TestEvidenceCalls counts the calls for evidence, also if some files cannot be read.
 func TestEvidenceCalls(t *testing.T) {
-	f, far := openFar(t, "ranges")
+	f, far := openFar(t, "ranges", nil)
 	if err := f.CheckAlloc(4 << 30); err != nil || far.calls.Load() != 1 {
 		t.Errorf("%d calls, %v", far.calls.Load(), err)
 	}
-	f, far = openFar(t, "files")
+	f, far = openFar(t, "files", nil)
 	if err := f.CheckAlloc(4 << 30); err != nil || far.calls.Load() > 2 {
 		t.Errorf("files: %d calls, %v", far.calls.Load(), err)
 	}
-	f, far = openFar(t, "files")
+	f, far = openFar(t, "files", nil)
 	far.fail = func(_ context.Context, file int64) error {
 		if file == 5 || file == 8 {
 			return fs.ErrPermission
@@ -292,7 +292,7 @@ func TestEvidenceCalls(t *testing.T) {
 // TestOneFileFails reads a sparse frame of which one file cannot be read. Errors are only those of its chunk.
 func TestOneFileFails(t *testing.T) {
 	for _, fault := range []error{errors.New("status 500"), fs.ErrPermission, fs.ErrNotExist} {
-		f, far := openFar(t, "files")
+		f, far := openFar(t, "files", nil)
 		far.fail = func(_ context.Context, file int64) error {
 			if file == 11 {
 				return fault
@@ -316,10 +316,28 @@ func TestOneFileFails(t *testing.T) {
 func TestVerifyDown(t *testing.T) {
 	down := errors.New("down")
 	for _, kind := range farKinds {
-		f, far := openFar(t, kind)
+		f, far := openFar(t, kind, nil)
 		far.fail = func(context.Context, int64) error { return down }
 		n := 0
 		if err := f.Verify(t.Context(), func(error) error { n++; return nil }); !errors.Is(err, down) || n > 3 {
+			t.Errorf("%s: %d reports, %v", kind, n, err)
+		}
+	}
+}
+
+// TestVerifyPostfilter reports all chunks for which a Postfilter fails: the source has no fault.
+func TestVerifyPostfilter(t *testing.T) {
+	boom := errors.New("boom")
+	for _, kind := range farKinds {
+		f, _ := openFar(t, kind, &frame.OpenOptions{Postfilter: func(_, _ []byte, _ chunk.BlockInfo) error { return boom }})
+		n := 0
+		err := f.Verify(t.Context(), func(err error) error {
+			if n++; !errors.Is(err, boom) {
+				t.Error(err)
+			}
+			return nil
+		})
+		if err != nil || n != f.NumChunks() {
 			t.Errorf("%s: %d reports, %v", kind, n, err)
 		}
 	}
