@@ -352,7 +352,7 @@ func (p *prefetcher) read(ctx context.Context, parts []*part) error {
 	}
 	want := make([]ranges.Range, len(parts))
 	for i, q := range parts {
-		want[i] = q.Range
+		want[i], q.got = q.Range, 0 // an earlier read may have failed in the middle
 	}
 	return p.src.ReadRanges(ctx, want, func(i int, at int64, b []byte) error {
 		if i < 0 || i >= len(parts) || at < 0 || at > want[i].Len-int64(len(b)) {
