@@ -169,7 +169,7 @@ func leaks(t *testing.T) {
 func TestFileErrors(t *testing.T) {
 	leaks(t)
 	kinds := map[string]int{}
-	for seed := range programs(t, 60) {
+	for seed := range programs(t, 120) {
 		for failAt := 1; fileError(t, seed, failAt, kinds); failAt++ {
 		}
 	}
