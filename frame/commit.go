@@ -43,7 +43,7 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	if f.broken != nil { // reclaim may commit
 		return nil, f.errBroken()
 	}
-	if s := f.snap.Load(); s != nil { // Edit may have found a newer state, and reclaim may move the trailer
+	if s := f.snap.Load(); s != nil { // a newer state was found, or reclaim has moved the trailer
 		cur = s
 	}
 	begun = true

@@ -226,7 +226,7 @@ func (c *contiguous) placeTail(tx *transaction) (x storage.Extent, over bool) {
 
 // commitHeader is step 3 of a commit, which makes the new state the stored one. over reports whether the tail follows
 // in head, and overwrites the old state.
-func (c *contiguous) commitHeader(tx *transaction, head []byte, over bool) (err error) {
+func (c *contiguous) commitHeader(tx *transaction, head []byte, over bool) error {
 	if tx.cur == nil {
 		return c.Write(head, 0)
 	}

@@ -98,7 +98,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// concernsAll reports whether an error of a source with many files, in a call with a context, is not of one file.
+// concernsAll reports whether an error of a source with many files concerns all of them: the call with this context has
+// ended, or the frame was changed or closed.
 func concernsAll(ctx context.Context, err error) bool {
 	return ctx.Err() != nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrClosed)
 }

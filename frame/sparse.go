@@ -343,14 +343,15 @@ func (d *sparse) rollback(tx *transaction) {
 	}
 }
 
-// evidence reads no more than 64 MiB, or four times enough.
+// evidence reads at most 64 MiB, or four times enough if that is more.
 func (d *sparse) evidence(ctx context.Context, s *snapshot, enough int64) (int64, error) {
 	return filesEvidence(ctx, d, s, enough, max(coder.EvidenceLook, 4*enough), 1<<14)
 }
 
-// filesEvidence is the evidence of a store with a file for each chunk: it reads the beginnings of the files, each once,
-// at most left bytes of them, or a source left/fileEvidence files. A file that cannot be read does not count. It stops
-// after some errors, and returns the last one if it has not found enough.
+// filesEvidence is the method evidence of a store with a file for each chunk. It reads the beginnings of the files,
+// each once, up to left bytes in all. In a source, each file counts as fileEvidence bytes, because it takes a request.
+// A file that cannot be read does not count. The search stops after errs errors. If it has not found enough, it returns
+// the last one.
 func filesEvidence(ctx context.Context, d opener, s *snapshot, enough, left int64, errs int) (sum int64, fault error) {
 	from := storage.Bind(ctx, s.src)
 	for _, e := range s.index.distinct() {

@@ -88,7 +88,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		switch {
 		case err == nil:
 			unread = 0
-		case !s.local() && !again && coder.IsRead(err) && !isDamage(err):
+		case !s.local() && !again && mayBeDown(err):
 			if unread++; unread == mostUnread {
 				return err
 			}
@@ -110,14 +110,15 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 // mostUnread is the number of chunks in a row that cannot be read after which Verify ends.
 const mostUnread = 4
 
-// isDamage reports whether an error of a chunk is certain to be of its bytes, and not of the connection to a source.
-func isDamage(err error) bool {
+// mayBeDown reports whether a source that is down may return an error of a chunk: it cannot be read, but is neither
+// damaged nor missing nor forbidden.
+func mayBeDown(err error) bool {
 	for _, e := range []error{ErrCorrupt, ErrTooLarge, errors.ErrUnsupported, fs.ErrNotExist, fs.ErrPermission} {
 		if errors.Is(err, e) {
-			return true
+			return false
 		}
 	}
-	return false
+	return coder.IsRead(err)
 }
 
 // verifyChunk decodes chunk i block by block and returns its header. from reads the bytes of s.

@@ -251,7 +251,7 @@ type loop struct {
 
 // setOrder sets the order of the items of a box: that of the array, because reading items in another order takes
 // longer. It is that of r if a kernel uses positions, or if the innermost axis of the array is neither reduced nor the
-// last one of the result. The order of flipped axes does not matter either.
+// last one of the result. Otherwise reduced axes that are flipped also run as those of the array.
 func (j *reduction) setOrder(placed bool) {
 	j.order = make([]int, len(j.shape))
 	for i := range j.order {
@@ -271,8 +271,8 @@ func (j *reduction) setOrder(placed bool) {
 	}
 }
 
-// turn makes the reduced axes of a flipped view run as those of the array. Boxes of a view that repeats or converts
-// items are those of r, so it remains.
+// turn makes the reduced axes of a flipped view run as those of the array. It leaves a view that repeats or converts
+// items as it is, because its boxes are those of r.
 func (j *reduction) turn() {
 	m := &j.h.m
 	if m.Repeats() || !m.Convert.None() {

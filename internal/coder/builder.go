@@ -310,10 +310,11 @@ const copySize = 2 << 20
 // pieceSize returns how many of n bytes of a stored or special chunk a worker copies or fills at a time. Several
 // workers write to their caches as long as the bytes fit into them; see uncachedFill.
 func pieceSize(n int, workers []*Worker) int {
+	const cached = 256 << 10
 	if len(workers) == 1 || n >= uncachedFill {
 		return copySize
 	}
-	return copySize / 8
+	return cached
 }
 
 // minShared is the number of bytes from which it is faster to wake other goroutines to copy or fill than to do without

@@ -47,17 +47,17 @@ func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
 	return out, nil
 }
 
-// uncachedLeast is the number of decoded bytes from which the filters of a single worker write past the caches. So many
-// bytes push each other out of most caches before they are read. Stores past the caches do not load the lines that they
-// overwrite, so they take half the time. With a third-level cache of 32 MiB, writing and then reading 10 MiB takes the
-// same time either way. With less, the caches are faster.
+// uncachedLeast is the size in bytes from which a decoded chunk is written past the caches if one worker decodes it and
+// filters write it. Most caches cannot keep such a chunk until it is read. Stores past the caches do not load the lines
+// that they overwrite, so they take half the time. With a third-level cache of 32 MiB, writing and then reading 10 MiB
+// takes the same time either way. With less, the caches are faster.
 const uncachedLeast = 12 << 20
 
-// uncachedFill is the number of bytes from which several workers, and those that only copy or fill, write past the
-// caches. It is larger than uncachedLeast because a fill reads nothing that also takes space in the caches, and because
-// several workers use up what the memory can take, while the caches take more. With a third-level cache of 32 MiB,
-// filling 16 MiB again and again takes 1.7 times as long past the caches, and two workers that decode a shuffled ramp
-// take 1.6 times as long. Go clears memory by the same limit.
+// uncachedFill is that size if several workers decode the chunk, or if it is only copied or filled. Several workers use
+// up what the memory can take, while the caches take more: with a third-level cache of 32 MiB, two workers that decode
+// a shuffled ramp of 16 MiB again and again take 1.6 times as long past the caches. A fill reads nothing that also
+// takes space in the caches: filling 16 MiB again and again takes 1.7 times as long. Go clears memory by the same
+// limit.
 const uncachedFill = 32 << 20
 
 // uncached reports whether workers that decode n bytes write them past the caches.

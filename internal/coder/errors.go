@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/goblosc/blosc2/internal/errs"
@@ -35,3 +36,12 @@ func corrupt(format string, args ...any) error {
 func paramError(format string, args ...any) error {
 	return fmt.Errorf("chunk: "+format+": %w", append(args, errs.ErrParam)...)
 }
+
+// readFault is an error of the source of a chunk.
+type readFault struct{ err error }
+
+func (e readFault) Error() string { return "reading: " + e.err.Error() }
+func (e readFault) Unwrap() error { return e.err }
+
+// IsRead reports whether an error of a chunk is that of its source.
+func IsRead(err error) bool { return errors.As(err, new(readFault)) }

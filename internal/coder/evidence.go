@@ -28,12 +28,15 @@ const EvidenceStep = 16 * evidencePage
 const EvidenceLook = 64 << 20
 
 // Evidence returns the number of bytes, of the n bytes at off of src, that are in pages with a nonzero byte. It stops
-// when it has found enough. If n is large, it reads evenly spread samples of 64 MiB in all, and counts only their
-// pages. If enough is more than a quarter of that, each page represents more bytes: the samples represent four times
-// enough, or all n bytes. They then have random positions, so that storing nothing else is no way to get more memory,
-// and 31 of 32 samples with evidence are enough. Ranges that cannot be read do not count, and each time the search
-// skips more of the ranges after them. The fourth one ends it. If it has not found enough, the error is the last one of
-// reading.
+// when it has found enough.
+//
+// If n is large, Evidence reads evenly spread samples of 64 MiB in all, and counts only their pages. If enough is more
+// than a quarter of that, each page represents more bytes: the samples represent four times enough, or all n bytes.
+// Such samples have random positions, so that storing only them is no way to get more memory. The result then varies if
+// some pages are zeros.
+//
+// Ranges that cannot be read do not count. After each of them the search skips more ranges, and after the fourth it
+// ends. If it has not found enough, Evidence returns the last error.
 func Evidence(src io.ReaderAt, off, n, enough int64) (int64, error) {
 	const mostFaults = 4
 	return EvidenceBy(off, n, enough, func(list []ranges.Range, enough int64) (found int64, fault error) {
@@ -66,7 +69,6 @@ func EvidenceBy(off, n, enough int64, look func(list []ranges.Range, enough int6
 	stride, random := int64(EvidenceStep), uint64(1)
 	switch steps := (n-1)/EvidenceStep + 1; {
 	case weight > 1:
-		need -= need / 32
 		stride = n / looks
 		n = stride * looks
 		random = uint64(stride-EvidenceStep)/evidencePage + 1
@@ -111,11 +113,13 @@ func MayRead(src io.ReaderAt, off, n, maxBytes int64) error {
 		ratio = 2
 	}
 	need := (n-1)/ratio + 1
-	found, err := Evidence(src, off, n, need)
-	if err == nil && found < need {
-		err = fmt.Errorf("too few of them are stored; MaxBytes in the options may allow them: %w", errs.ErrTooLarge)
+	switch found, err := Evidence(src, off, n, need); {
+	case err != nil:
+		return readFault{err}
+	case found < need:
+		return fmt.Errorf("too few of them are stored; MaxBytes in the options may allow them: %w", errs.ErrTooLarge)
 	}
-	return err
+	return nil
 }
 
 // mayClaim reports whether n bytes need no evidence.

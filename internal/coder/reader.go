@@ -128,15 +128,6 @@ func readError(err error, at, n, k int) error {
 	return &Error{Block: k, Off: int64(at) + int64(n), Err: err}
 }
 
-// readFault is an error of the source of a chunk.
-type readFault struct{ err error }
-
-func (e readFault) Error() string { return "reading: " + e.err.Error() }
-func (e readFault) Unwrap() error { return e.err }
-
-// IsRead reports whether an error of a chunk is that of its source.
-func IsRead(err error) bool { return errors.As(err, new(readFault)) }
-
 // reset makes r a reader without a chunk.
 func (r *Reader) reset() {
 	r.h, r.mem, r.src, r.dict, r.value, r.largest = Header{}, nil, nil, nil, nil, 0

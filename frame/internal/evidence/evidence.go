@@ -18,8 +18,8 @@ type Known struct {
 // search is a search for evidence that several calls wait for.
 type search struct {
 	done     chan struct{}
-	err      error // set before done is closed
-	canceled bool  // by the context of the call that searches
+	err      error // this and canceled are set before done is closed
+	canceled bool  // by the context of the call that searches, or by a panic
 }
 
 // Get returns the number of bytes that are known to be stored, after a search if they are not enough. Calls at the same
@@ -35,8 +35,8 @@ func (e *Known) Get(ctx context.Context, enough int64, do func() (int64, error))
 				e.sought = max(e.sought, enough)
 			}
 			e.found = max(e.found, found)
-		} else if err = e.wait(ctx, x); x.canceled && ctx.Err() == nil {
-			err = nil
+		} else {
+			err = e.wait(ctx, x)
 		}
 		if err != nil && e.found < enough {
 			return e.found, err
@@ -47,7 +47,7 @@ func (e *Known) Get(ctx context.Context, enough int64, do func() (int64, error))
 
 // search calls do without the lock.
 func (e *Known) search(ctx context.Context, do func() (int64, error)) (found int64, err error) {
-	x := &search{done: make(chan struct{}), canceled: true} // if do panics
+	x := &search{done: make(chan struct{}), canceled: true} // also after a panic
 	e.running = x
 	e.mu.Unlock()
 	defer func() {
@@ -60,14 +60,18 @@ func (e *Known) search(ctx context.Context, do func() (int64, error)) (found int
 	return found, err
 }
 
-// wait waits for a search of another call, without the lock, and returns its error or that of ctx.
+// wait waits for a search of another call, without the lock. It returns the error of ctx, or that of the search unless
+// this was canceled.
 func (e *Known) wait(ctx context.Context, x *search) error {
 	e.mu.Unlock()
 	defer e.mu.Lock()
 	select {
 	case <-x.done:
-		return cmp.Or(ctx.Err(), x.err)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	if x.canceled {
+		return ctx.Err()
+	}
+	return cmp.Or(ctx.Err(), x.err)
 }
