@@ -119,8 +119,8 @@ func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
 
 // chunkHeader reads the header of chunk i, or makes the header of a special entry. from reads the bytes of s.
 func (f *Frame) chunkHeader(from io.ReaderAt, s *snapshot, i int) (_ coder.Header, err error) {
-	if m, ok := s.src.(*storage.Mapped); ok {
-		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
+	if s.mapped != nil {
+		defer recoverFault(s.mapped, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if s.index.at(i) < 0 {
 		b, err := f.specialChunk(s, i)
@@ -172,8 +172,8 @@ func (f *Frame) specialChunk(s *snapshot, i int) ([]byte, error) {
 // rawChunk appends the stored bytes of chunk i to dst. from reads the bytes of s.
 func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out []byte, err error) {
 	out = dst // if recoverFault sets the error
-	if m, ok := s.src.(*storage.Mapped); ok {
-		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, nil, &err)
+	if s.mapped != nil {
+		defer recoverFault(s.mapped, debug.SetPanicOnFault(true), f, i, nil, &err)
 	}
 	if s.index.at(i) < 0 {
 		b, err := f.specialChunk(s, i)
@@ -187,8 +187,8 @@ func (f *Frame) rawChunk(from io.ReaderAt, dst []byte, s *snapshot, i int) (out 
 	b := src.mem
 	if b == nil {
 		b, err = f.readStored(src.at, src.off, int64(h.CBytes))
-	} else if m, ok := s.src.(*storage.Mapped); ok {
-		if err = coder.MayRead(m, src.off, int64(h.CBytes), f.opts.MaxBytes); err != nil {
+	} else if s.mapped != nil {
+		if err = coder.MayRead(s.mapped, src.off, int64(h.CBytes), f.opts.MaxBytes); err != nil {
 			err = errClaim(int64(h.CBytes), err)
 		}
 	}

@@ -148,7 +148,8 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 	if err != nil {
 		return nil, err
 	}
-	s.headerLen, s.src, s.draft = n, c.Bytes, false
+	s.headerLen, s.draft = n, false
+	s.setSource(c.Bytes)
 	w := &gatherer{w: c, at: int64(n)}
 	if old.index.list != nil {
 		list := slices.Clone(old.index.list)

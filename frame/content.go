@@ -254,13 +254,13 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		return dst, -1, err
 	}
 	read, blocks = dst, -1 // if recoverFault sets the error
-	if m, ok := s.src.(*storage.Mapped); ok {
-		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
+	if s.mapped != nil {
+		defer recoverFault(s.mapped, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	w.Chunk = int64(i)
 	last := s.blocks.Load()
 	r := last.reader(i)
-	far := s.vlBlocks && storage.Ranges(s.src) != nil
+	far := s.vlBlocks && s.far != nil
 	kept := r != nil // from the call before
 	if !kept {
 		r = new(coder.Reader)

@@ -61,8 +61,8 @@ func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source,
 		}
 		return src, nil
 	}
-	if m, ok := s.src.(*storage.Mapped); ok {
-		if src.mem = m.View(src.off, src.size); src.mem != nil {
+	if s.mapped != nil {
+		if src.mem = s.mapped.View(src.off, src.size); src.mem != nil {
 			return src, nil
 		}
 	}
@@ -189,7 +189,7 @@ func (c *contiguous) commit(tx *transaction) error {
 			tx.unknown = err
 			return err
 		}
-		s.src = c.Bytes
+		s.setSource(c.Bytes)
 	}
 
 	// Step 5: bytes that the new state does not reference become free when the old state and earlier states that

@@ -454,7 +454,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	s.area, s.draft = int64(s.headerLen), true
 	switch st := f.store.(type) {
 	case *contiguous:
-		s.src = st.Bytes
+		s.setSource(st.Bytes)
 	case *sparse:
 		s.root = st.root
 	}

@@ -67,11 +67,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
 	d.workers = f.workersFor(ctx, blocks, max(int64(blockSize), int64(s.blockSize)))
 	d.most = d.workers
-	d.call = ctx
-	if d.workers > 1 && !s.local() {
-		d.call = d.Cancelable() // the others may wait for the source when one fails
-	}
-	d.from = d.bound.Bind(d.call, s.src)
+	d.call, d.from, d.pass = ctx, s.src, pass
 	d.compare = compare || s.draft
 	if d.cache = nil; f.cache != nil && !d.compare {
 		size := int64(s.blockSize)
@@ -82,8 +78,12 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 			d.cache = f.cache
 		}
 	}
-	if d.pass = pass; pass == nil {
-		if src := s.ranges(); src != nil {
+	if s.remote {
+		if d.workers > 1 {
+			d.call = d.Cancelable() // the others may wait for the source when one fails
+		}
+		d.from = d.bound.Bind(d.call, s.src)
+		if src := s.ranges(); src != nil && pass == nil {
 			d.prefetch = newPrefetcher(d.call, d, src)
 		}
 	}
@@ -97,10 +97,9 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 // run decodes all blocks. It closes the chunks that are still open after an error or a panic.
 func (d *decoding) run() error {
 	defer func() {
-		for _, j := range d.jobs {
-			d.recycle(j)
+		for len(d.jobs) > 0 {
+			d.finish(d.jobs[0])
 		}
-		d.jobs = d.jobs[:0]
 	}()
 	if p := d.prefetch; p != nil {
 		defer p.stop()
@@ -164,8 +163,8 @@ func (d *decoding) decodeRun(w *worker, j *decodeJob) {
 
 // decodeBlocks decodes n needed blocks of a job, starting with the i-th, two at a time if that is faster.
 func (d *decoding) decodeBlocks(w *worker, j *decodeJob, i, n int) (err error) {
-	if m, ok := d.s.src.(*storage.Mapped); ok {
-		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
+	if d.s.mapped != nil {
+		defer recoverFault(d.s.mapped, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
 	}
 	w.Chunk = int64(j.visit.Chunk)
 	for end := i + n; i < end; {
@@ -235,8 +234,8 @@ func (d *decoding) next(j *decodeJob) bool {
 // open opens the chunk of a job and returns the number of needed blocks. It passes a special value to the plan and
 // returns 0.
 func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
-	if m, ok := d.s.src.(*storage.Mapped); ok {
-		defer recoverFault(m, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
+	if d.s.mapped != nil {
+		defer recoverFault(d.s.mapped, debug.SetPanicOnFault(true), d.f, j.visit.Chunk, w, &err)
 	}
 	f, s, v := d.f, d.s, &j.visit
 	w.Chunk = int64(v.Chunk)
@@ -420,14 +419,10 @@ func (d *decoding) chunkError(j *decodeJob, err error) error {
 	return d.f.chunkError(d.s, j.visit.Chunk, err)
 }
 
-// finish removes a job after its last block.
+// finish removes a job, after its last block or at the end of the call.
 func (d *decoding) finish(j *decodeJob) {
 	i := slices.Index(d.jobs, j)
 	d.jobs = slices.Delete(d.jobs, i, i+1)
-	d.recycle(j)
-}
-
-func (d *decoding) recycle(j *decodeJob) {
 	closeSource(j.close)
 	j.close = nil
 	if j.ahead != nil {

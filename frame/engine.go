@@ -115,7 +115,7 @@ func (v *view) ChunkInfos(ctx context.Context, ahead func() (int, bool)) (next f
 	}, chunks.stop
 }
 
-func (v *view) Local() bool { return (*snapshot)(v).local() }
+func (v *view) Local() bool { return !v.remote }
 
 func (v *view) Far() bool { return (*snapshot)(v).ranges() != nil }
 
@@ -154,7 +154,8 @@ func (v *view) Shared() engine.View { return aheadView{view: v} }
 func (v *view) Compared() engine.View { return aheadView{view: v, compare: true} }
 
 func (v *view) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {
-	return aheadView{view: v}.Decode(ctx, p, blocks, blockSize)
+	s := (*snapshot)(v)
+	return v.f.afterRead(s, v.f.decodePlan(task.Context(ctx), s, nil, false, p, blocks, blockSize))
 }
 
 func (v aheadView) Decode(ctx context.Context, p engine.ReadPlan, blocks int64, blockSize int) error {

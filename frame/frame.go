@@ -304,8 +304,7 @@ func (f *Frame) pin() *snapshot {
 		s.readers.Add(1)
 		// A commit may have happened in between: space that s references may already be overwritten. A mapped file
 		// stays mapped until unuse, even if the frame is closed. Pin returns false if it is no longer mapped.
-		m, ok := s.src.(*storage.Mapped)
-		if f.snap.Load() == s && (!ok || m.Pin()) {
+		if f.snap.Load() == s && (s.mapped == nil || s.mapped.Pin()) {
 			return s
 		}
 		f.leave(s)
@@ -314,8 +313,8 @@ func (f *Frame) pin() *snapshot {
 
 // unpin undoes pin.
 func (f *Frame) unpin(s *snapshot) {
-	if m, ok := s.src.(*storage.Mapped); ok {
-		m.Unpin() // a reader has no use for the error
+	if s.mapped != nil {
+		s.mapped.Unpin() // a reader has no use for the error
 	}
 	f.leave(s)
 }

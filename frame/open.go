@@ -258,7 +258,7 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 	from := storage.Bind(ctx, src)
 	s, err := f.loadParts(from, size)
 	if err == nil && s.frameLen == size {
-		s.src = src
+		s.setSource(src)
 		return s, nil
 	}
 	if canceled := ctx.Err(); canceled != nil {
@@ -279,7 +279,7 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 	if err != nil {
 		return nil, err
 	}
-	s.src = src
+	s.setSource(src)
 	return s, nil
 }
 

@@ -94,7 +94,8 @@ func (sv *salvager) openFile(ctx context.Context, name string) error {
 	if sv.size, err = st.Size(); err != nil {
 		return err
 	}
-	sv.s = &snapshot{inherited: inherited{f: sv.f, src: st}}
+	sv.s = &snapshot{inherited: inherited{f: sv.f}}
+	sv.s.setSource(st)
 	sv.readHead()
 	sv.s.sparse = false
 	sv.readTrailer()

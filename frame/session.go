@@ -16,8 +16,10 @@ import (
 
 // acquire returns the newest snapshot for reading; release it afterwards.
 func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
-	if err := f.lock.Share(ctx); err != nil {
-		return nil, err
+	if f.lock != nil { // with Locking
+		if err := f.lock.Share(ctx); err != nil {
+			return nil, err
+		}
 	}
 	s := f.pin()
 	if s == nil {
@@ -45,7 +47,9 @@ func (f *Frame) release(s *snapshot, err *error) {
 // unuse ends the use of a snapshot.
 func (f *Frame) unuse(s *snapshot) {
 	f.unpin(s)
-	f.lock.Unshare()
+	if f.lock != nil { // with Locking
+		f.lock.Unshare()
+	}
 }
 
 // afterRead returns the error of a read, or ErrChanged if another process may have overwritten the snapshot.
@@ -53,11 +57,19 @@ func (f *Frame) afterRead(s *snapshot, err error) error {
 	if s.draft {
 		return err
 	}
-	if ok, e := f.lock.Intact(s.epoch); e != nil {
-		err = e
-	} else if !ok || s.overwritten.Load() {
+	intact := true
+	if f.lock != nil { // with Locking
+		var e error
+		if intact, e = f.lock.Intact(s.epoch); e != nil {
+			return f.orClosed(e)
+		}
+	}
+	switch {
+	case !intact || s.overwritten.Load():
 		err = f.wrap("chunks", -1, ErrChanged)
-	} else if err != nil && f.edited(s, err) {
+	case err == nil:
+		return nil
+	case f.edited(s, err):
 		err = f.errEdited(err)
 	}
 	return f.orClosed(err)

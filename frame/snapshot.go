@@ -51,16 +51,19 @@ type inherited struct {
 	f *Frame
 	header
 	index     index
-	meta      []meta.Layer // metalayers
-	vlmeta    []meta.Layer // variable-length metalayers; the contents are chunks
-	checksums *checksumSet // nil if the frame keeps none
-	origin    *origin      // nil if the chunks hold the data
-	tabled    index        // the index of the block table in vlmeta
-	src       io.ReaderAt  // contiguous frames: the bytes
-	area      int64        // contiguous: upper bound of the end of the chunks, from the frame start
-	root      storage.Root // sparse frames: the directory with the chunk files
-	fileID    int64        // sparse frames: the number of the next chunk file
-	epoch     uint64       // see storage.Lock
+	meta      []meta.Layer        // metalayers
+	vlmeta    []meta.Layer        // variable-length metalayers; the contents are chunks
+	checksums *checksumSet        // nil if the frame keeps none
+	origin    *origin             // nil if the chunks hold the data
+	tabled    index               // the index of the block table in vlmeta
+	src       io.ReaderAt         // the bytes of a contiguous frame, or of the index of a sparse one; see setSource
+	mapped    *storage.Mapped     // src, if it is a mapped file, or nil
+	far       storage.RangeReader // the Source of src, if it reads many ranges at once, or nil
+	remote    bool                // src reads from a Source
+	area      int64               // contiguous: upper bound of the end of the chunks, from the frame start
+	root      storage.Root        // sparse frames: the directory with the chunk files
+	fileID    int64               // sparse frames: the number of the next chunk file
+	epoch     uint64              // see storage.Lock
 }
 
 // blockSequence is a sequence of reads of the blocks of one chunk with blocks of variable size. Opening such a chunk
@@ -112,6 +115,21 @@ func (s *snapshot) marks() []atomic.Uint32 {
 type ends struct {
 	mu   sync.Mutex
 	list []int64
+}
+
+// setSource sets the bytes that s is read from.
+func (s *snapshot) setSource(src io.ReaderAt) {
+	s.src, s.far = src, storage.Ranges(src)
+	s.mapped, _ = src.(*storage.Mapped)
+	_, s.remote = src.(*storage.SourceBytes)
+}
+
+// ranges returns the Source of s, if it reads many ranges at once and chunks of s may be stored, or nil.
+func (s *snapshot) ranges() storage.RangeReader {
+	if s.index.list == nil && s.index.uniform < 0 {
+		return nil
+	}
+	return s.far
 }
 
 // chunkLen returns the decoded size of chunk i, or -1 if only the chunk has it.

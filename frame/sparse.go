@@ -361,7 +361,7 @@ func filesEvidence(ctx context.Context, d opener, s *snapshot, enough, left int6
 			size := min(src.guess, fileEvidence)
 			n, err = coder.Evidence(src.at, src.off, size, enough-sum)
 			closeSource(src.close)
-			if left -= size; !s.local() {
+			if left -= size; s.remote {
 				left -= fileEvidence - size // each file takes a request
 			}
 			if sum += n; sum >= enough {

@@ -255,17 +255,3 @@ func evidenceIn(ctx context.Context, far storage.RangeReader, list []ranges.Rang
 	}
 	return found, err
 }
-
-// local reports whether the bytes of s are in memory or in a file, and not in a Source.
-func (s *snapshot) local() bool {
-	_, source := s.src.(*storage.SourceBytes)
-	return !source
-}
-
-// ranges returns the source of s, if it reads many ranges at once and chunks of s may be stored, or nil.
-func (s *snapshot) ranges() storage.RangeReader {
-	if s.index.list == nil && s.index.uniform < 0 {
-		return nil
-	}
-	return storage.Ranges(s.src)
-}

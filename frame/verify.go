@@ -11,7 +11,6 @@ import (
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
-	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -88,7 +87,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		switch {
 		case err == nil:
 			unread = 0
-		case !s.local() && !again && mayBeDown(err):
+		case s.remote && !again && mayBeDown(err):
 			if unread++; unread == mostUnread {
 				return err
 			}
@@ -140,8 +139,8 @@ func (f *Frame) verifyChunk(from io.ReaderAt, s *snapshot, i int) (coder.Header,
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
 func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_ coder.Header, err error) {
-	if m, ok := s.src.(*storage.Mapped); ok {
-		defer recoverFault(m, debug.SetPanicOnFault(true), f, i, w, &err)
+	if s.mapped != nil {
+		defer recoverFault(s.mapped, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
 	w.Chunk = int64(i)
 	var r coder.Reader
