@@ -162,7 +162,9 @@ func (b *Batch) write(c []byte) (location, error) {
 	if err != nil {
 		return location{}, b.f.wrap("chunk", -1, err)
 	}
-	b.notes.Add(e, c)
+	if b.notes != nil {
+		b.notes.Add(e, c)
+	}
 	p := location{e: e}
 	if b.next.checksums.kept() {
 		p.sum = crc32c.Checksum(c)

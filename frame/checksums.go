@@ -54,11 +54,8 @@ func packChecksums(m map[uint32]uint32) []byte {
 	return b
 }
 
-// seal adds or replaces the metalayer with the checksums in a state whose index has the stored bytes b.
-func (s *snapshot) seal(b []byte, p *coder.Pool) error {
-	if s.checksums == nil {
-		return nil
-	}
+// addChecksums adds or replaces the metalayer with the checksums in a state that has them. b is the stored index.
+func (s *snapshot) addChecksums(b []byte, p *coder.Pool) error {
 	c := *s.checksums
 	r := checksumRecord{Version: 1, Meta: packChecksums(c.meta), VLMeta: packChecksums(c.vlmeta)}
 	if c.stale == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/paths"
 	"github.com/goblosc/blosc2/internal/task"
+	"github.com/goblosc/blosc2/internal/tune"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -425,7 +426,9 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	if err := s.setCParams(f.opts.Params, f.plugins); err != nil {
 		return nil, f.wrap("header", -1, err)
 	}
-	f.tuner = newTuner(f.opts.Goal, int(s.typeSize))
+	if g := f.opts.Goal; g != tune.NoGoal {
+		f.tuner = &tuner{Tuner: tune.New(g, int(s.typeSize))}
+	}
 	if f.opts.ChunkSize > 0 {
 		s.chunkSize = int32(f.opts.ChunkSize)
 	}
@@ -436,9 +439,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	if f.opts.BlockTable {
 		b.notes = blocktable.Notes[entry]{}
 	}
-	if err := f.mu.lock(context.Background(), f, ""); err != nil { // no other goroutine uses the frame
-		return nil, err
-	}
+	f.mu <- struct{}{} // does not wait: no other goroutine uses the frame
 	f.beginBatch()
 	if err := f.lock.Edit(ctx); err != nil {
 		f.endBatch()
@@ -448,8 +449,10 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 		b.Rollback()
 		return nil, err
 	}
-	for _, l := range s.meta {
-		s.noteLayer(false, l.Name, l.Content)
+	if s.checksums != nil {
+		for _, l := range s.meta {
+			s.noteLayer(false, l.Name, l.Content)
+		}
 	}
 	s.area, s.draft = int64(s.headerLen), true
 	switch st := f.store.(type) {

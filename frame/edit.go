@@ -444,9 +444,9 @@ func (b *Batch) setUniform(n int, size int32, e entry) {
 	s.index, b.owned, s.nbytes = index{n: n, uniform: e}, false, int64(n)*int64(size)
 }
 
-// record stores the first choice of t, which may be nil, in the header.
+// record stores the first choice of t in the header.
 func (b *Batch) record(t *tuner) error {
-	if t == nil || !t.Chosen() {
+	if !t.Chosen() {
 		return nil
 	}
 	if t.first.Level == 0 {

@@ -100,7 +100,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 		e.tuner.Expect(all)
 	}
 	err = e.run(workers)
-	if err == nil {
+	if err == nil && e.tuner != nil {
 		err = b.record(e.tuner)
 	}
 	e.b, e.s, e.plan, e.l, e.tuner = nil, nil, nil, nil, nil

@@ -76,7 +76,7 @@ func (f *Frame) start(s *snapshot) {
 // prepare makes the pools for reading and writing chunks of a state like s.
 func (f *Frame) prepare(s *snapshot) {
 	f.pool = coder.NewPool(f.chunkOptions(int(s.typeSize), blockShape(s)))
-	if f.opts.Postfilter == nil {
+	if f.opts.Cache > 0 {
 		f.cache = blockcache.New[*snapshot](f.opts.Cache)
 	}
 }
@@ -462,14 +462,6 @@ func (g gate) unlock() { <-g }
 type tuner struct {
 	*tune.Tuner
 	first coder.Params // the first choice, which the header records; Level is 0 before that
-}
-
-// newTuner returns the tuner for a goal, or nil if there is none.
-func newTuner(g chunk.Goal, typeSize int) *tuner {
-	if g == tune.NoGoal {
-		return nil
-	}
-	return &tuner{Tuner: tune.New(g, typeSize)}
 }
 
 // chunkOptions returns what chunks need to know. blockShape is nil for frames that are not arrays.

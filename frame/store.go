@@ -113,9 +113,13 @@ func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 	s := tx.next
 	var index []byte
 	if tx.tailAt == 0 { // otherwise the tail of an empty frame only moves
-		s.keepTable()
-		if index, err = s.index.append(nil, p); err == nil {
-			err = s.seal(index, p)
+		// A block table of other chunks is dropped.
+		if i := findLayer(s.vlmeta, blockLayer); i >= 0 && !s.index.same(&s.tabled) {
+			s.vlmeta = append(s.vlmeta[:i:i], s.vlmeta[i+1:]...)
+			s.forgetVLMeta(blockLayer)
+		}
+		if index, err = s.index.append(nil, p); err == nil && s.checksums != nil {
+			err = s.addChecksums(index, p)
 		}
 		if err != nil {
 			return err
@@ -123,14 +127,6 @@ func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 	}
 	tx.tail, err = meta.AppendTrailer(index, s.vlmeta)
 	return err
-}
-
-// keepTable removes the block table if the chunks of the state have changed.
-func (s *snapshot) keepTable() {
-	if i := findLayer(s.vlmeta, blockLayer); i >= 0 && !s.index.same(&s.tabled) {
-		s.vlmeta = append(s.vlmeta[:i:i], s.vlmeta[i+1:]...)
-		s.forgetVLMeta(blockLayer)
-	}
 }
 
 // source is the location of the bytes of a chunk.

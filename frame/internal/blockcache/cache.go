@@ -27,11 +27,8 @@ type cached struct {
 	data []byte
 }
 
-// New returns a cache of most bytes of blocks, or nil for 0. A nil Cache can be cleared.
+// New returns a cache of most bytes of blocks.
 func New[S comparable](most int64) *Cache[S] {
-	if most <= 0 {
-		return nil
-	}
 	return &Cache[S]{most: most, blocks: map[Key]*list.Element{}}
 }
 
@@ -84,7 +81,7 @@ func (c *Cache[S]) Keys() []Key {
 	return keys
 }
 
-// Clear removes all blocks.
+// Clear removes all blocks. A nil Cache has none.
 func (c *Cache[S]) Clear() {
 	if c == nil {
 		return

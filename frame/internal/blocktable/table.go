@@ -32,12 +32,8 @@ func Params() coder.Params {
 // is written, because a Storage need not be readable before the first commit.
 type Notes[K comparable] map[K][]byte
 
-// Add adds an encoded chunk, unless n is nil.
-func (n Notes[K]) Add(key K, c []byte) {
-	if n != nil {
-		n[key] = elements(c)
-	}
-}
+// Add adds an encoded chunk.
+func (n Notes[K]) Add(key K, c []byte) { n[key] = elements(c) }
 
 // Encode returns the table of an index as it is stored, or nil if it would be too long.
 func (n Notes[K]) Encode(ctx context.Context, index []K, p *coder.Pool) ([]byte, error) {

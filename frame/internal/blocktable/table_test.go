@@ -25,7 +25,6 @@ func TestTable(t *testing.T) {
 	}
 	n := Notes[int]{}
 	n.Add(5, c)
-	Notes[int](nil).Add(5, c) // does nothing
 	stored, err := n.Encode(t.Context(), []int{5, -1, 5}, p)
 	if err != nil {
 		t.Fatal(err)
