@@ -129,8 +129,7 @@ func appendSection(dst []byte, base, extra int, layers []Layer) []byte {
 // order, overlap or be shared. Names may be empty or repeated; C-Blosc2 uses the first one. The error wraps ErrCorrupt,
 // and ErrTooLarge too if there are more than MaxLayers metalayers.
 func ParseHeader(header []byte, start int) ([]Layer, error) {
-	layers, err := parseSection("header", header, start, MaxLayers)
-	return layers, err
+	return parseSection("header", header, start, MaxLayers)
 }
 
 // ParseTrailer reads a whole frame trailer, trailer_len bytes. The contents (one Blosc2 chunk each) are parts of
@@ -145,8 +144,7 @@ func ParseTrailer(trailer []byte) ([]Layer, error) {
 	if n := binary.BigEndian.Uint32(tail[1:]); tail[0] != markUint32 || uint64(n) != uint64(len(trailer)) {
 		return nil, fmt.Errorf("meta: trailer of %d bytes, but its length field is %d (marker %#02x): %w", len(trailer), n, tail[0], ErrCorrupt)
 	}
-	layers, err := parseSection("trailer", trailer, trailerPrefix, MaxVLLayersRead)
-	return layers, err
+	return parseSection("trailer", trailer, trailerPrefix, MaxVLLayersRead)
 }
 
 // parseSection reads the section at start. Offsets in it count from b[0].
