@@ -81,15 +81,19 @@ func (b *Batch) commit() error {
 		return cmp.Or(b.err, b.f.errClosed())
 	}
 	if b.f.lock != nil && b.cur != nil { // a process that does not wait for the lock may have replaced the frame
-		if err := b.f.checkName(); err != nil {
+		if err := b.f.checkNotReplaced(); err != nil {
 			return err
 		}
 	}
 	if b.err != nil {
 		return b.err
 	}
-	if err := b.settle(); err != nil {
-		return err
+	// The numbers of bytes and of chunks disagree only if the header of a frame with chunks of variable size was wrong.
+	switch s := b.next; {
+	case s.index.n == 0:
+		s.nbytes = 0
+	case s.nbytes <= 0:
+		return b.f.wrap("header", offNBytes, corrupt("%d bytes in %d chunks", s.nbytes, s.index.n))
 	}
 	if err := b.f.commit(&b.transaction); err != nil {
 		return b.f.wrap("commit", -1, err)
@@ -116,18 +120,6 @@ func (b *Batch) rollback() {
 	defer b.f.endBatch()
 	b.f.rollback(&b.transaction)
 	b.f.reclaim()
-}
-
-// settle makes the numbers of bytes and of chunks agree. They differ only if the header of a frame with chunks of
-// variable size was wrong.
-func (b *Batch) settle() error {
-	s := b.next
-	if s.index.n == 0 {
-		s.nbytes = 0
-	} else if s.nbytes <= 0 {
-		return b.f.wrap("header", offNBytes, corrupt("%d bytes in %d chunks", s.nbytes, s.index.n))
-	}
-	return nil
 }
 
 // edit runs one edit as a batch of its own.
@@ -159,7 +151,7 @@ func (f *Frame) commit(tx *transaction) error {
 		tx.cur = first.next
 	}
 	// The store writes, in this order: the tail, a header journal if one is needed, and the header.
-	defer func() { f.fail(tx.unknown) }() // also after a panic of storage
+	defer func() { f.setBroken(tx.unknown) }() // also after a panic of storage
 	if err := f.store.commit(tx); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func (f *Frame) DeadBytes(ctx context.Context) (_ int64, err error) {
 	if s.sparse {
 		dead -= s.frameLen
 	} else {
-		n, err := headerLen(s.meta)
+		n, err := measureHeader(s.meta)
 		if err != nil {
 			return 0, err
 		}
@@ -74,8 +74,8 @@ func (f *Frame) Compact(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer b.Rollback()                               // the batch is empty
-	defer func() { f.fail(b.transaction.unknown) }() // before Rollback
+	defer b.Rollback()                                    // the batch is empty
+	defer func() { f.setBroken(b.transaction.unknown) }() // before Rollback
 	switch c := f.store.(type) {
 	case *contiguous:
 		return f.compactFile(ctx, &b.transaction, c)
@@ -98,7 +98,7 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 	if err != nil {
 		return f.wrap("file", -1, err)
 	}
-	n, err := createFile(c.sys, name, access, c.NoSync)
+	n, err := newFile(c.sys, name, access, c.NoSync)
 	if err != nil {
 		return err
 	}
@@ -118,7 +118,7 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 		}
 	}
 	if err == nil {
-		err = f.checkName()
+		err = f.checkNotReplaced()
 	}
 	var names *storage.Names
 	if err == nil {
@@ -144,7 +144,7 @@ func (f *Frame) compactFile(ctx context.Context, tx *transaction, c *contiguous)
 // writeCompact writes the state old of another file to c, which is empty, and syncs it.
 func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) (*snapshot, error) {
 	s := old.successor()
-	n, err := headerLen(s.meta)
+	n, err := measureHeader(s.meta)
 	if err != nil {
 		return nil, err
 	}
@@ -307,7 +307,7 @@ const keptBytes = maxWindows * windowBytes
 func (f *Frame) contiguousForm(ctx context.Context, s *snapshot) (*contiguousForm, error) {
 	c := &contiguousForm{f: f, s: s}
 	next := s.successor()
-	n, err := headerLen(s.meta)
+	n, err := measureHeader(s.meta)
 	if err != nil {
 		return nil, f.wrap("metalayers", -1, err)
 	}

@@ -300,7 +300,7 @@ func (c *contiguous) trim(now *snapshot) {
 	if now == nil || !c.cut {
 		return
 	}
-	c.space.Reserve(storage.Extent{Off: c.inUse(now), End: math.MaxInt64})
+	c.space.Reserve(storage.Extent{Off: c.endInUse(now), End: math.MaxInt64})
 	if c.pending.Len() > 0 {
 		return
 	}

@@ -136,7 +136,7 @@ func (f *Frame) copyTuned(ctx context.Context, s *snapshot, b *Batch) error {
 	return nil
 }
 
-// takeMeta adds metalayers of another frame to a new frame without chunks. Their names need not pass checkName.
+// takeMeta adds metalayers of another frame to a new frame without chunks. Their names need not pass checkLayerName.
 func (b *Batch) takeMeta(layers []meta.Layer) error {
 	if err := b.setLayers(slices.Concat(b.next.meta, layers)); err != nil {
 		return err

@@ -54,16 +54,23 @@ func Create(ctx context.Context, name string, o *CreateOptions) (*Frame, error) 
 func CreateFunc(ctx context.Context, name string, fill func(b *Batch) error, o *CreateOptions) (*Frame, error) {
 	ctx = task.Context(ctx)
 	f, err := prepareNew(ctx, name, o)
-	if err != nil {
-		return nil, err
+	switch {
+	case err != nil:
+	case o != nil && o.Storage != nil:
+		err = f.createIn(ctx, o.Storage, fill)
+	case f.path == "":
+		f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.sys, scanned: true}
+		err = f.fillAndCommit(ctx, fill)
+	default:
+		err = f.createNamed(ctx, fill)
 	}
-	if err := f.createFunc(ctx, fill); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	return f, nil
 }
 
-// prepareNew returns a frame that is not stored yet. Its store holds o.Storage, if that is set.
+// prepareNew returns a frame that is not stored yet, and has no store.
 func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, error) {
 	opts, sys, err := o.settings(name)
 	if err == nil {
@@ -72,25 +79,11 @@ func prepareNew(ctx context.Context, name string, o *CreateOptions) (*Frame, err
 	if err != nil {
 		return nil, err
 	}
-	f, err := newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
-	if err != nil {
-		return nil, err
-	}
-	if o != nil && o.Storage != nil {
-		f.store = &contiguous{Segment: storage.Segment{Bytes: o.Storage, NoSync: opts.NoSync}, sys: sys, scanned: true}
-	}
-	return f, nil
+	return newFrame(strings.TrimPrefix(name, "file://"), opts, sys)
 }
 
-// createFunc is CreateFunc for a frame of prepareNew.
-func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error {
-	switch {
-	case f.store != nil:
-		return f.createStorage(ctx, fill)
-	case f.path == "":
-		f.store = &contiguous{Segment: storage.Segment{Bytes: NewMemory(nil), NoSync: true}, sys: f.sys, scanned: true}
-		return f.create(ctx, fill)
-	}
+// createNamed is CreateFunc for a file or directory.
+func (f *Frame) createNamed(ctx context.Context, fill func(b *Batch) error) error {
 	err := f.trimName()
 	if err == nil {
 		err = f.checkFree()
@@ -111,11 +104,11 @@ func (f *Frame) createFunc(ctx context.Context, fill func(b *Batch) error) error
 			return err
 		}
 	}
-	if f.store, err = f.createStore(); err != nil {
+	if f.store, err = f.newStore(); err != nil {
 		f.lock.Close()
 		return errs.SeeURL(f.path, err)
 	}
-	if err = f.create(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
+	if err = f.fillAndCommit(ctx, fill); err != nil || !f.opts.Locking || !f.opts.Sparse {
 		return err
 	}
 	// No other process can use the directory before it has its name.
@@ -191,9 +184,8 @@ func (f *Frame) mayReplace() error {
 	return f.checkFree()
 }
 
-// createStorage creates a frame in a Storage.
-func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) error {
-	st := f.store.(*contiguous).Bytes
+// createIn is CreateFunc for a Storage.
+func (f *Frame) createIn(ctx context.Context, st Storage, fill func(b *Batch) error) error {
 	switch size, err := st.Size(); {
 	case err != nil:
 		return err
@@ -204,7 +196,8 @@ func (f *Frame) createStorage(ctx context.Context, fill func(b *Batch) error) er
 			return err
 		}
 	}
-	return f.create(ctx, fill)
+	f.store = &contiguous{Segment: storage.Segment{Bytes: st, NoSync: f.opts.NoSync}, sys: f.sys, scanned: true}
+	return f.fillAndCommit(ctx, fill)
 }
 
 // checkFree returns an error if a file or directory that may not be replaced has the name of a new frame.
@@ -293,8 +286,8 @@ func (f *Frame) otherFile() (string, error) {
 	return "", err
 }
 
-// createStore creates a file or directory under a temporary name beside the final one.
-func (f *Frame) createStore() (store, error) {
+// newStore creates a file or directory under a temporary name beside the final one.
+func (f *Frame) newStore() (store, error) {
 	if !f.opts.Sparse {
 		dir, access, err := f.replacing()
 		if err != nil {
@@ -303,18 +296,18 @@ func (f *Frame) createStore() (store, error) {
 		if dir != nil && access != nil {
 			access = reachable{access, dir}
 		}
-		c, err := createFile(f.sys, f.path, access, f.opts.NoSync)
+		c, err := newFile(f.sys, f.path, access, f.opts.NoSync)
 		if err != nil {
 			return nil, err
 		}
 		c.temp.New, c.temp.MayReplace = !f.opts.Overwrite, f.mayReplace
 		return c, nil
 	}
-	return f.createDir(indexFile)
+	return f.newDir(indexFile)
 }
 
-// createDir is createStore for a sparse frame with this name of the index file.
-func (f *Frame) createDir(index string) (*sparse, error) {
+// newDir is newStore for a sparse frame with this name of the index file.
+func (f *Frame) newDir(index string) (*sparse, error) {
 	dir, access, err := f.replacing()
 	if err != nil {
 		return nil, err
@@ -368,17 +361,19 @@ func (r reachable) Mode() fs.FileMode {
 	return mode
 }
 
-// createFile is createStore for a contiguous frame, with the access of the file old.
-func createFile(sys storage.System, name string, old fs.FileInfo, noSync bool) (*contiguous, error) {
-	file, temp, err := storage.CreateTemp(sys, name, old, noSync)
+// newFile is newStore for a contiguous frame, with the access of the file old.
+func newFile(sys storage.System, name string, old fs.FileInfo, noSync bool) (*contiguous, error) {
+	file, temp, err := storage.CreateTemp(sys, name, noSync, func(temp string) (storage.File, error) {
+		return storage.CreateLike(sys, temp, old)
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &contiguous{Segment: storage.Segment{Bytes: file, NoSync: noSync, Aligned: true}, sys: sys, temp: temp, name: name, scanned: true}, nil
 }
 
-// create commits the first state.
-func (f *Frame) create(ctx context.Context, fill func(b *Batch) error) error {
+// fillAndCommit commits the first state.
+func (f *Frame) fillAndCommit(ctx context.Context, fill func(b *Batch) error) error {
 	f.writable, f.atClose = true, f.reclaim
 	f.trusted.Store(true)
 	var b *Batch

@@ -9,7 +9,6 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
-	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/tune"
 	"github.com/goblosc/blosc2/meta"
@@ -128,9 +127,10 @@ func (b *Batch) setMeta(name string, content []byte) error {
 		layers[i].Content = slices.Clone(content)
 	case chunks:
 		return b.f.wrap("metalayer "+name, -1, fmt.Errorf("cannot be added to a frame with chunks: %w", ErrParam))
-	case engine.NameFault(name) != "":
-		return b.f.wrap("metalayer", -1, checkName(name))
 	default:
+		if err := checkLayerName(name); err != nil {
+			return b.f.wrap("metalayer", -1, err)
+		}
 		layers = append(layers, meta.Layer{Name: name, Content: slices.Clone(content)})
 	}
 	if err := b.setLayers(layers); err != nil {
@@ -142,7 +142,7 @@ func (b *Batch) setMeta(name string, content []byte) error {
 
 // setLayers sets the metalayers and the length of the header.
 func (b *Batch) setLayers(layers []meta.Layer) error {
-	n, err := headerLen(layers)
+	n, err := measureHeader(layers)
 	if err == nil {
 		err = b.f.store.headerFits(int64(n))
 	}
@@ -179,7 +179,7 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 	layers := slices.Clone(b.next.vlmeta)
 	if i := findLayer(layers, name); i >= 0 {
 		layers[i].Content = c
-	} else if err := checkName(name); err != nil {
+	} else if err := checkLayerName(name); err != nil {
 		return b.f.wrap("variable-length metalayer", -1, err)
 	} else {
 		layers = append(layers, meta.Layer{Name: name, Content: c})

@@ -94,7 +94,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	if p, ok := p.(engine.Waiter); ok {
 		p.SetContext(e.Cancelable())
 	}
-	e.b, e.s, e.plan, e.l = b, b.next.successor(), p, l
+	e.b, e.s, e.plan, e.l = b, &snapshot{inherited: b.next.inherited, draft: true}, p, l
 	e.chunks, e.most, e.last = b.next.index.n, 2*workers, false
 	if e.tuner = b.f.tuner; e.tuner != nil {
 		e.tuner.Expect(all)
@@ -446,8 +446,9 @@ func (e *encoding) write() {
 	e.recycle(j)
 }
 
+// recycle keeps the memory of a job for the next one.
 func (e *encoding) recycle(j *encodeJob) {
-	closeSource(j.close)
+	closeSource(j.close) // after an error or a panic; otherwise write has closed it
 	j.close = nil
 	e.idle = append(e.idle, j)
 }

@@ -90,8 +90,8 @@ func corrupt(format string, args ...any) error {
 // chunkFileName returns the name of a chunk file of a sparse frame.
 func chunkFileName(n int64) string { return fmt.Sprintf("%08X.chunk", n) }
 
-// checkName returns ErrParam for the name of a new metalayer that other libraries misread.
-func checkName(name string) error {
+// checkLayerName returns ErrParam for the name of a new metalayer that other libraries misread.
+func checkLayerName(name string) error {
 	if fault := engine.NameFault(name); fault != "" {
 		return fmt.Errorf("%s: %w", fault, ErrParam)
 	}

@@ -413,7 +413,7 @@ func (f *Frame) loadObject(ctx context.Context, o Objects, name string) (*snapsh
 func (f *Frame) createObjects(ctx context.Context, nbytes int64, o *CreateOptions) (*Regions, error) {
 	d := &layoutObject{sparse: sparse{sys: f.sys, index: layoutFile}, objects: o.Objects}
 	f.store = d
-	err := f.create(ctx, func(b *Batch) error { return b.fillSpecial(nbytes, chunk.Uninit) })
+	err := f.fillAndCommit(ctx, func(b *Batch) error { return b.fillSpecial(nbytes, chunk.Uninit) })
 	if err != nil {
 		return nil, err
 	}

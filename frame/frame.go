@@ -366,8 +366,8 @@ func (l *lifecycle) current() *snapshot {
 // publish makes s the newest snapshot in place of old, which is nil for the first one, unless the frame was closed.
 func (l *lifecycle) publish(old, s *snapshot) { l.snap.CompareAndSwap(old, s) }
 
-// fail records why the stored state is unknown. nil changes nothing.
-func (l *lifecycle) fail(unknown error) {
+// setBroken records why the stored state is unknown. nil changes nothing.
+func (l *lifecycle) setBroken(unknown error) {
 	if unknown != nil {
 		l.broken = unknown
 	}
@@ -415,8 +415,8 @@ func (l *lifecycle) beginBatch() bool {
 	return l.inBatch
 }
 
-// endBatch undoes beginBatch. If the frame was closed in between, it calls closeStore.
-func (l *lifecycle) endBatch(closeStore func() error) {
+// leaveBatch undoes beginBatch. If the frame was closed in between, it calls closeStore.
+func (l *lifecycle) leaveBatch(closeStore func() error) {
 	l.ending.Lock()
 	defer l.ending.Unlock()
 	late := l.inBatch && l.isClosed()

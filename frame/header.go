@@ -73,8 +73,7 @@ type header struct {
 	flags2    uint8
 }
 
-// parseHeader reads the fixed part. size is the number of bytes from the frame start to the end of the file. It
-// checks every relation between the sizes that does not need other parts.
+// parseHeader reads and checks the fixed part. size is the number of bytes from the frame start to the end of the file.
 func parseHeader(b []byte, size int64) (header, error) {
 	var h header
 	if len(b) < fixedLen || b[0] != 0x9e || string(b[offMagic:offMagic+len(magic)]) != magic {
@@ -112,6 +111,7 @@ func parseHeader(b []byte, size int64) (header, error) {
 	return h, h.check(b, size)
 }
 
+// check checks the version, the filter section, and every relation between the sizes that does not need other parts.
 func (h *header) check(b []byte, size int64) error {
 	switch {
 	case h.version > versionVariable:
@@ -154,12 +154,22 @@ func (h *header) chunkTypeSize() int {
 
 // append appends the fixed part to a buffer.
 func (h *header) append(dst []byte) []byte {
+	version := uint8(versionFixed | flagOffsets64)
+	if h.chunkSize == 0 || h.vlBlocks {
+		version = versionVariable | flagOffsets64
+	}
+	if h.chunkSize == 0 {
+		version |= flagVariable
+	}
+	if h.vlBlocks {
+		version |= flagVLBlocks
+	}
 	be := binary.BigEndian
 	dst = append(dst, 0x9e)
 	dst = append(dst, magic...)
 	dst = be.AppendUint32(append(dst, 0xd2), uint32(h.headerLen))
 	dst = be.AppendUint64(append(dst, 0xcf), uint64(h.frameLen))
-	dst = append(dst, 0xa4, h.versionByte(), typeContiguous, min(h.codec, userCodec)|h.level<<4, h.split)
+	dst = append(dst, 0xa4, version, typeContiguous, min(h.codec, userCodec)|h.level<<4, h.split)
 	if h.sparse {
 		dst[len(dst)-3] = typeSparse
 	}
@@ -185,20 +195,6 @@ func (h *header) append(dst []byte) []byte {
 		dst = append(dst, f.Param())
 	}
 	return append(dst, h.flags2, 0)
-}
-
-func (h *header) versionByte() uint8 {
-	v := uint8(versionFixed | flagOffsets64)
-	if h.chunkSize == 0 || h.vlBlocks {
-		v = versionVariable | flagOffsets64
-	}
-	if h.chunkSize == 0 {
-		v |= flagVariable
-	}
-	if h.vlBlocks {
-		v |= flagVLBlocks
-	}
-	return v
 }
 
 // maxLevel is the highest level that libraries write.
@@ -243,19 +239,10 @@ func (h *header) setCParams(with chunk.Params, plugins coder.Plugins) error {
 	return nil
 }
 
-// headerLen returns the length of a header with these metalayers.
-func headerLen(layers []meta.Layer) (int, error) {
+// measureHeader returns the length of a header with these metalayers.
+func measureHeader(layers []meta.Layer) (int, error) {
 	head, err := meta.AppendHeader(make([]byte, fixedLen), layers)
 	return len(head), err
-}
-
-// findTrailer returns the trailer at the end of b.
-func findTrailer(b []byte) ([]byte, error) {
-	n, err := storedTrailerLen(b, int64(len(b)))
-	if err != nil {
-		return nil, err
-	}
-	return b[int64(len(b))-n:], nil
 }
 
 // storedTrailerLen returns the length, at most most, of the trailer that ends with b.

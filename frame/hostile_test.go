@@ -300,7 +300,7 @@ func TestHostileIndex(t *testing.T) {
 	base := func() *snapshot {
 		s := &snapshot{inherited: inherited{header: header{version: 2, typeSize: 4, chunkSize: 40, nbytes: 120, threads: [2]int16{1, 1}}}}
 		must(t, s.setCParams(chunk.Params{TypeSize: 4}, coder.Plugins{}))
-		s.headerLen, _ = headerLen(nil)
+		s.headerLen, _ = measureHeader(nil)
 		return s
 	}
 	frame := func(s *snapshot, index []byte) []byte {

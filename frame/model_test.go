@@ -115,7 +115,7 @@ func checkSpace(t testing.TB, f *Frame) {
 	must(t, f.mu.lock(t.Context(), f, "another batch")) // the last reader of an old state changes the store, too
 	defer f.unlock()
 	s := f.snap.Load()
-	head, err := headerLen(s.meta)
+	head, err := measureHeader(s.meta)
 	must(t, err)
 	used := []storage.Extent{{Off: 0, End: int64(head)}, s.tail()}
 	for i := range s.index.n {

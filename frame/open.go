@@ -348,10 +348,6 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 		return nil, err
 	}
 	s.origin = f.findOrigin(s)
-	s.area = s.indexPos()
-	if s.nbytes == 0 {
-		s.area = int64(s.headerLen)
-	}
 	if f.opts.Verify {
 		if err := f.checkOpen(s, func(err error) error { return err }); err != nil {
 			return nil, err
@@ -368,7 +364,7 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 	return s, nil
 }
 
-// loadTail reads the index and the trailer, which are adjacent, in one read.
+// loadTail reads the index and the trailer, which are adjacent, in one read. It also sets s.area.
 func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 	pos := s.indexPos()
 	if s.nbytes == 0 {
@@ -384,18 +380,18 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
-	trailer, err := findTrailer(b)
+	n, err := storedTrailerLen(b, int64(len(b)))
 	if err != nil {
 		return f.wrap("trailer", s.frameLen, err)
 	}
-	s.print, s.trailerLen = fingerprintOf(b), len(trailer)
-	if err := f.checkMeta(int64(len(trailer))); err != nil {
-		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
+	s.area, s.print, s.trailerLen = pos, fingerprintOf(b), int(n)
+	b, trailer := b[:int64(len(b))-n], b[int64(len(b))-n:]
+	if err := f.checkMeta(n); err != nil {
+		return f.wrap("trailer", s.frameLen-n, err)
 	}
 	if s.vlmeta, err = meta.ParseTrailer(trailer); err != nil {
-		return f.wrap("trailer", s.frameLen-int64(len(trailer)), err)
+		return f.wrap("trailer", s.frameLen-n, err)
 	}
-	b = b[:len(b)-len(trailer)]
 	if s.nbytes == 0 {
 		f.loadChecksums(s, nil)
 		f.findHidden(s, b)

@@ -63,7 +63,7 @@ type CreateOptions struct {
 	Postfilter func(dst, src []byte, b chunk.BlockInfo) error
 
 	regions bool           // the call is CreateRegions
-	copied  bool           // Meta is of another frame, whose names need not pass checkName
+	copied  bool           // Meta is of another frame, whose names need not pass checkLayerName
 	sys     storage.System // nil = the operating system
 }
 
@@ -204,12 +204,15 @@ func (o *OpenOptions) settings(mode openMode) (engine.Options, storage.System, e
 	if err == nil {
 		err = checkLocking(o.Locking)
 	}
+	if err != nil {
+		return engine.Options{}, nil, err
+	}
 	return engine.Options{
 		Concurrency: o.Concurrency, Cache: o.Cache, Mmap: o.Mmap, Locking: o.Locking, NoSync: o.NoSync,
 		Verify: o.Verify || o.RequireChecksums, RequireChecksums: o.RequireChecksums,
 		MaxBytes: o.MaxBytes, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,
 		Codecs: slices.Clone(o.Codecs), UserFilters: slices.Clone(o.UserFilters), Prefilter: o.Prefilter, Postfilter: o.Postfilter,
-	}, systemOr(o.sys), err
+	}, cmp.Or(o.sys, storage.OS()), nil
 }
 
 // settings returns the internal form of o, or ErrParam if a field cannot apply to a frame of that name.
@@ -234,15 +237,18 @@ func (o *CreateOptions) settings(name string) (engine.Options, storage.System, e
 		err = checkLocking(o.Locking)
 	}
 	for i := 0; err == nil && !o.copied && i < len(o.Meta); i++ {
-		if e := checkName(o.Meta[i].Name); e != nil {
+		if e := checkLayerName(o.Meta[i].Name); e != nil {
 			err = fmt.Errorf("frame: option Meta: %w", e)
 		}
+	}
+	if err != nil {
+		return engine.Options{}, nil, err
 	}
 	return engine.Options{
 		Params: o.Params, Goal: o.Goal, ChunkSize: o.ChunkSize, Meta: copyLayers(o.Meta), VLMeta: o.VLMeta, Checksums: o.Checksums, BlockTable: o.BlockTable,
 		Sparse: o.Sparse, Overwrite: o.Overwrite, Concurrency: o.Concurrency, Locking: o.Locking, NoSync: o.NoSync,
 		Codecs: slices.Clone(o.Codecs), UserFilters: slices.Clone(o.UserFilters), Prefilter: o.Prefilter, Postfilter: o.Postfilter,
-	}, systemOr(o.sys), err
+	}, cmp.Or(o.sys, storage.OS()), nil
 }
 
 // repeatsName reports whether two metalayers have the same name.
@@ -292,14 +298,6 @@ func firstBad(checks []fieldCheck) error {
 		}
 	}
 	return nil
-}
-
-// systemOr returns the operating system, or what takes its place in tests.
-func systemOr(sys storage.System) storage.System {
-	if sys == nil {
-		return storage.OS()
-	}
-	return sys
 }
 
 // checkLocking returns errors.ErrUnsupported if locking is set and the system has no file locks.

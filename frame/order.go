@@ -151,7 +151,7 @@ func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) (list
 	}
 	base, lengths := sv.base(), 1
 	if !sv.headed {
-		if n, err := headerLen(sv.s.meta); err == nil && sv.layered {
+		if n, err := measureHeader(sv.s.meta); err == nil && sv.layered {
 			base = int64(n)
 		} else if base, lengths = sv.guessBase(x, p, all); lengths == 0 {
 			return nil, 0

@@ -223,7 +223,7 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	a := &chunkAhead{p: p, call: p.call, source: d.from, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
 	a.usual = cmp.Or(src.usual, src.size)
 	a.exact = src.exact || src.guess == src.size
-	if a.likely = src.likely; a.likely == 0 {
+	if a.likely = src.mean; a.likely == 0 {
 		a.likely = src.guess
 	}
 	a.number, a.list, a.from, a.to = i, v.Blocks, v.From, v.To

@@ -90,13 +90,13 @@ func CreateRegions(ctx context.Context, name string, nbytes int64, o *CreateOpti
 	if err != nil {
 		return nil, err
 	}
-	d, err := f.createDir(layoutFile)
+	d, err := f.newDir(layoutFile)
 	if err != nil {
 		return nil, errs.SeeURL(name, err)
 	}
 	f.store = d
 	var layout *snapshot
-	err = f.create(ctx, func(b *Batch) error {
+	err = f.fillAndCommit(ctx, func(b *Batch) error {
 		layout = b.next
 		if err := d.root.Mkdir(tempDir, 0o777); err != nil {
 			return err

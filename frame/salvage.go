@@ -283,7 +283,7 @@ func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error))
 // writable reports whether a metalayer with this name can be written after others. Damage may have changed the name to
 // one that other libraries misread. C-Blosc2 writes empty names.
 func writable(name string, layers []meta.Layer) bool {
-	return len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0 && (name == "" || checkName(name) == nil)
+	return len(name) <= meta.MaxNameLen && findLayer(layers, name) < 0 && (name == "" || checkLayerName(name) == nil)
 }
 
 // fittingLayers returns the metalayers, without the description of an array that the chunks do not match.

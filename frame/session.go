@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (f *Frame) acquire(ctx context.Context) (*snapshot, error) {
 
 // checkTarget returns ErrParam if a new frame of a name would wait for the end of reading f.
 func (f *Frame) checkTarget(name string, o *CreateOptions) error {
-	if o.Locking && o.Overwrite && !o.Sparse && f.lock.Is(systemOr(o.sys), strings.TrimPrefix(name, "file://")) {
+	if o.Locking && o.Overwrite && !o.Sparse && f.lock.Is(cmp.Or(o.sys, storage.OS()), strings.TrimPrefix(name, "file://")) {
 		return f.error(fmt.Errorf("option Locking: a copy onto the frame would wait for its own reading: %w", ErrParam))
 	}
 	return nil
@@ -154,15 +155,15 @@ func (u lockUser) Stored() (current bool, err error) {
 	if s == nil {
 		return true, nil // a new frame
 	}
-	if err := u.f.checkName(); err != nil || u.f.unsettled {
+	if err := u.f.checkNotReplaced(); err != nil || u.f.unsettled {
 		return false, err
 	}
 	current, err = s.stored()
 	return current && err == nil, nil // Follow returns the error
 }
 
-// checkName returns ErrChanged if another file or directory has the name of the frame.
-func (f *Frame) checkName() error {
+// checkNotReplaced returns ErrChanged if another file or directory has the name of the frame.
+func (f *Frame) checkNotReplaced() error {
 	same, err := f.store.hasName()
 	if err == nil && !same {
 		err = f.replaced()
@@ -189,7 +190,7 @@ func (f *Frame) closeStore() error {
 func (f *Frame) endBatch() {
 	defer f.unlock()
 	f.lock.EndEdit()
-	f.lifecycle.endBatch(f.closeStore)
+	f.leaveBatch(f.closeStore)
 }
 
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one. Another

@@ -159,12 +159,13 @@ func (s *snapshot) checkSize(i int, h *coder.Header) error {
 	return nil
 }
 
-// successor returns a copy of s that a batch may change.
+// successor returns a copy of s that a batch may change. If s has no chunks, the header of the copy is as long as its
+// metalayers need; reclaim also calls successor to find that length.
 func (s *snapshot) successor() *snapshot {
 	t := &snapshot{inherited: s.inherited, draft: true}
 	if t.index.n == 0 {
 		// No entry is relative to the end of the header, so the header can have the length that it needs.
-		if n, err := headerLen(t.meta); err == nil {
+		if n, err := measureHeader(t.meta); err == nil {
 			t.headerLen, t.area = n, int64(n)
 		}
 	}

@@ -106,8 +106,8 @@ func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, e
 	if s.chunkSize > 0 && !s.vlBlocks { // each block of variable size adds its position and size
 		src.usual = min(src.usual, int64(s.chunkSize)+chunk.MaxOverhead) // a chunk may have unused bytes
 	}
-	src.likely = min(max(s.cbytes, 0)/max(1, s.storedChunks()), src.usual)
-	src.guess = min(src.usual, 2*src.likely+4096)
+	src.mean = min(max(s.cbytes, 0)/max(1, s.storedChunks()), src.usual)
+	src.guess = min(src.usual, 2*src.mean+4096)
 	src.exact = true // more is rare
 	return src, nil
 }

@@ -21,7 +21,7 @@ func (c *contiguous) allocate(tx *transaction, n int64) storage.Extent {
 	return storage.Extent{Off: off, End: tx.end}
 }
 
-// reuse makes the extents of chunks that a batch has written and freed free space.
+// reuse adds the space of the chunks that the batch wrote and then freed to the free space.
 func (c *contiguous) reuse(tx *transaction) {
 	if len(tx.unused) > 0 {
 		c.space.Add(tx.unused...)
@@ -31,11 +31,11 @@ func (c *contiguous) reuse(tx *transaction) {
 
 // end returns the end of all bytes that are or were in use, or free.
 func (c *contiguous) end(tx *transaction) int64 {
-	return max(tx.end, int64(tx.next.headerLen), c.inUse(tx.cur), c.space.End())
+	return max(tx.end, int64(tx.next.headerLen), c.endInUse(tx.cur), c.space.End())
 }
 
-// inUse returns the end of the bytes of cur, which may be nil, and of pending frees.
-func (c *contiguous) inUse(cur *snapshot) (end int64) {
+// endInUse returns the end of the bytes of cur, which may be nil, and of pending frees.
+func (c *contiguous) endInUse(cur *snapshot) (end int64) {
 	if cur != nil {
 		end = cur.frameLen
 	}

@@ -303,7 +303,7 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	for _, e := range s.index.list { // if chunks were deleted: see number
 		s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
 	}
-	if s.headerLen, err = headerLen(s.meta); err != nil {
+	if s.headerLen, err = measureHeader(s.meta); err != nil {
 		return nil, err
 	}
 	s.frameLen = int64(s.headerLen + len(tx.tail))

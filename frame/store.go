@@ -131,15 +131,15 @@ func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 
 // source is the location of the bytes of a chunk.
 type source struct {
-	mem    []byte // the bytes, if they are in memory
-	at     io.ReaderAt
-	off    int64 // of the chunk
-	size   int64 // upper bound of the size in bytes
-	usual  int64 // an upper bound for most chunks, at most size; or 0
-	guess  int64 // an estimate of the size, or 0
-	exact  bool  // guess is not less than the size
-	likely int64 // the mean size of chunks, if guess is much larger
-	close  io.Closer
+	mem   []byte // the bytes, if they are in memory
+	at    io.ReaderAt
+	off   int64 // of the chunk
+	size  int64 // upper bound of the size in bytes
+	usual int64 // an upper bound for most chunks, at most size; or 0
+	guess int64 // an estimate of the size, or 0
+	exact bool  // guess is not less than the size
+	mean  int64 // the mean size of chunks, if guess is much larger
+	close io.Closer
 }
 
 // header reads the header of the chunk.

@@ -24,12 +24,8 @@ type Temp struct {
 	MayReplace func() error
 }
 
-// CreateTemp creates a file under a temporary name, with the access of the file old: see CreateLike.
-func CreateTemp(sys System, name string, old fs.FileInfo, noSync bool) (WritableFile, Temp, error) {
-	return createTemp(sys, name, noSync, func(temp string) (File, error) { return CreateLike(sys, temp, old) })
-}
-
-func createTemp(sys System, name string, noSync bool, create func(temp string) (File, error)) (f WritableFile, t Temp, err error) {
+// CreateTemp creates a file under a temporary name with the function create.
+func CreateTemp(sys System, name string, noSync bool, create func(temp string) (File, error)) (f WritableFile, t Temp, err error) {
 	t, err = newTemp(sys, name, noSync, func(temp string) (err error) {
 		f.path, f.name = pathIn(sys, temp), name
 		f.File, err = create(temp)
@@ -263,7 +259,7 @@ type scratch struct {
 // CreateScratch creates a file beside a name, which other users cannot read. Closing the file removes it. If the
 // operating system can remove an open file, a process that is killed leaves none.
 func CreateScratch(sys System, name string) (Bytes, error) {
-	f, t, err := createTemp(sys, paths.Trim(name), true, func(temp string) (File, error) {
+	f, t, err := CreateTemp(sys, paths.Trim(name), true, func(temp string) (File, error) {
 		return sys.Open(temp, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
 	})
 	if err != nil {
