@@ -109,7 +109,8 @@ func (e *Encoder) begin(src []byte) {
 	}
 	if e.free == 0 || int64(e.free)+int64(len(src)) > 1<<31 {
 		e.tables.clear()
-		e.finder.clear()
+		clear(e.finder.tree)
+		clear(e.finder.hash3)
 		e.free = 1
 	}
 	e.base = e.free
@@ -121,8 +122,8 @@ func (e *Encoder) begin(src []byte) {
 	}
 	e.src = src
 	e.repeats = [3]uint32{1, 4, 8}
-	e.literals.old.sound = false
-	e.coder.reset()
+	e.literals.old.valid = false
+	e.coder.last = [3]int8{none, none, none}
 	e.rows.next, e.rows.last = 0, 0
 	e.finder.next = 0
 	e.quiet.pieces = e.quiet.pieces[:0]
@@ -186,8 +187,9 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	if n > len(dst)-3 {
 		return 0
 	}
+	// The next block may repeat the tables of this one.
 	e.literals.old = e.literals.code
-	e.coder.keep()
+	e.coder.last = e.coder.used
 	putBlockHeader(dst, last, compressedBlock, n)
 	return 3 + copy(dst[3:], e.out[:n])
 }

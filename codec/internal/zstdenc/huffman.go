@@ -11,7 +11,7 @@ type huffmanCode struct {
 	code    [256]uint16 // the code in the high bits, its length in the low 4; 0 for symbols without code
 	longest uint
 	last    int // last symbol with a code
-	sound   bool
+	valid   bool
 }
 
 func (h *huffmanCode) length(s int) uint { return uint(h.code[s] & 15) }
@@ -109,7 +109,7 @@ func (h *huffmanCode) assign(keys []uint32, depths []uint8) {
 			number[d]++
 		}
 	}
-	h.sound = true
+	h.valid = true
 }
 
 // cost returns the number of bits of literals with these counts, and false if some have no code.

@@ -25,16 +25,6 @@ type rows struct {
 	tags      []uint8
 }
 
-func (r *rows) fit(n int) {
-	resize(&r.positions, n)
-	resize(&r.tags, n)
-}
-
-func (r *rows) clear() {
-	clear(r.positions)
-	clear(r.tags)
-}
-
 // rowSearch is the part of an encoder that a search in rows uses. It is a separate type for the kernel.
 type rowSearch struct {
 	src      []byte // the input up to the end of the block

@@ -37,7 +37,7 @@ func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
 	n := len(literals)
 	l.code = l.old
 	least := leastLiterals
-	if l.old.sound {
+	if l.old.valid {
 		least = 8
 	}
 	if n < least || doubtful && l.noise(literals) {
@@ -57,7 +57,7 @@ func (l *literalsWriter) write(dst, literals []byte, doubtful bool) int {
 		return writeRaw(dst, literals)
 	}
 
-	oldCost, ok := 0, l.old.sound
+	oldCost, ok := 0, l.old.valid
 	if ok {
 		oldCost, ok = l.old.cost(&l.count)
 	}

@@ -27,7 +27,8 @@ func (t *tables) fit(p *params) {
 	case optimalParse:
 		resize(&t.roots, 1<<p.hashLog)
 	default:
-		t.rows.fit(1 << p.hashLog)
+		resize(&t.rows.positions, 1<<p.hashLog)
+		resize(&t.rows.tags, 1<<p.hashLog)
 	}
 }
 
@@ -38,7 +39,8 @@ func (t *tables) clear() {
 	if t.double != nil {
 		*t.double = doubleTables{}
 	}
-	t.rows.clear()
+	clear(t.rows.positions)
+	clear(t.rows.tags)
 	clear(t.roots)
 }
 

@@ -133,11 +133,6 @@ type sequenceWriter struct {
 // none means that the next block cannot repeat a table.
 const none = -1
 
-// keep records that the block is written, so that the next block may repeat its tables.
-func (w *sequenceWriter) keep() { w.last = w.used }
-
-func (w *sequenceWriter) reset() { w.last = [3]int8{none, none, none} }
-
 // maxLog is the logarithm of the largest number of states of a table.
 var maxLog = [3]int{9, 8, 9}
 

@@ -60,11 +60,6 @@ func (f *finder) fit(n int) {
 	}
 }
 
-func (f *finder) clear() {
-	clear(f.tree)
-	clear(f.hash3)
-}
-
 // find collects the matches of the positions from start to end, in the order of their lengths for each position.
 func (e *Encoder) find(start, end int) {
 	f := &e.finder
