@@ -219,12 +219,12 @@ func (h *header) cparams() coder.Params {
 
 // setCParams records the parameters for new chunks.
 func (h *header) setCParams(with chunk.Params, plugins coder.Plugins) error {
-	p, err := plugins.Normalize(coder.Params(with))
+	p, pipeline, err := plugins.Normalize(coder.Params(with))
 	if err != nil {
 		return err
 	}
 	h.typeSize, h.blockSize = int32(p.TypeSize), int32(p.BlockSize)
-	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, plugins.Pipeline(p)
+	h.codec, h.codecMeta, h.pipeline = p.Codec.Code(), p.CodecMeta, pipeline
 	h.level = uint8(max(p.Level, 0))
 	switch p.Split {
 	case chunk.SplitAuto:

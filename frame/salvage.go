@@ -456,7 +456,7 @@ func (h *header) sensible(plugins coder.Plugins) error {
 			p.Filters[i] = chunk.NoFilter
 		}
 	}
-	_, err := plugins.Normalize(p)
+	_, _, err := plugins.Normalize(p)
 	return err
 }
 

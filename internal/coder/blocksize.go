@@ -12,9 +12,8 @@ func (p *normalParams) splits(typeSize, blockSize int) bool {
 	if most := p.traits.SplitLevel; most == 0 || p.Level > most {
 		return false
 	}
-	pl := p.pipeline()
 	const maxStreams = 16
-	return pl.has(Shuffle) && typeSize <= maxStreams && blockSize/typeSize >= minCompressible
+	return p.pipeline.has(Shuffle) && typeSize <= maxStreams && blockSize/typeSize >= minCompressible
 }
 
 // BlockSizeFor returns the block size in bytes that C-Blosc2 selects for chunks of nbytes (stune). See

@@ -55,7 +55,7 @@ type builder struct {
 // the result of Reference for block 0, if l.NeedsReference. Errors are those of EncodeBlock and of the functions of
 // from.
 func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, Header, error) {
-	workers := w.alone()
+	workers := w.workers[:1]
 	if l.store {
 		return store(dst, l, workers, &from)
 	}
@@ -85,7 +85,7 @@ func build(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) (
 	return out, h, err
 }
 
-// run does what build says, with the fields of b.
+// run appends the chunk to dst, and returns it with its header, or errNoRoom if the chunk must be stored.
 func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	next, err := 0, error(nil)
 	if len(b.workers) == 1 {
@@ -198,7 +198,7 @@ func (b *builder) putFiltered(dst []byte, w *Worker, k int) error {
 	if err != nil {
 		return err
 	}
-	filtered, err := w.filtered(b.l, src, w.layoutBlock(b.l, k, b.ref))
+	filtered, err := w.filtered(b.l, src, w.describeBlock(b.l, k, b.ref))
 	if err == nil {
 		b.l.putStored(dst, filtered)
 	}
@@ -231,7 +231,7 @@ func (b *builder) plainZeros() (bool, error) {
 	for k := range b.l.nblocks {
 		src, err := b.from.plain(b.l, k)
 		if err == nil {
-			src, err = w.prefilter(src, w.layoutBlock(b.l, k, nil))
+			src, err = w.prefilter(src, w.describeBlock(b.l, k, nil))
 		}
 		if err != nil || src[0] != 0 || !isRun(src) {
 			return false, err
@@ -272,7 +272,7 @@ func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Head
 	err := each(workers, l.nblocks, func(w *Worker, k int) error {
 		src, err := from.plain(l, k)
 		if err == nil {
-			src, err = w.prefilter(src, w.layoutBlock(l, k, nil))
+			src, err = w.prefilter(src, w.describeBlock(l, k, nil))
 		}
 		if err == nil {
 			filters.Copy(content[k*l.blockSize:], src)

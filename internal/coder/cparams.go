@@ -1,6 +1,8 @@
 package coder
 
 import (
+	"slices"
+
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/codecs"
 )
@@ -35,25 +37,18 @@ type Params struct {
 	Dict      bool      // train a dictionary for each chunk (Zstd, LZ4, LZ4HC)
 }
 
-// normalParams are parameters with defaults filled in: the level is 0 to 9, and the item size at least 1.
+// normalParams are parameters with defaults filled in: the level is 0 to 9, and the item size at least 1. Filters are
+// as given; pipeline has their defaults.
 type normalParams struct {
 	Params
-	plugins Plugins
-	traits  codecs.Traits // of the codec
+	plugins  Plugins
+	traits   codecs.Traits // of the codec
+	pipeline Pipeline
 }
 
-// normal returns p with defaults filled in. Codecs and filters of plugins take the place of built-in ones.
+// normal returns p with defaults filled in, or an error if a field is invalid. Codecs and filters of plugins take the
+// place of built-in ones.
 func (p Params) normal(plugins Plugins) (normalParams, error) {
-	p, err := p.filled()
-	n := normalParams{p, plugins, plugins.traits(p.Codec)}
-	if err == nil {
-		err = n.checkFilters()
-	}
-	return n, err
-}
-
-// filled returns p with defaults filled in, except those for Filters. It checks all other fields.
-func (p Params) filled() (Params, error) {
 	if p.TypeSize == 0 {
 		p.TypeSize = 1
 	}
@@ -68,19 +63,24 @@ func (p Params) filled() (Params, error) {
 	}
 	switch {
 	case p.Codec != codec.FromCode(p.Codec.Code()):
-		return p, paramError("codec %d, want a constant of package codec or codec.FromCode(%d)", uint16(p.Codec), p.Codec.Code())
+		return normalParams{}, paramError("codec %d, want a constant of package codec or codec.FromCode(%d)", uint16(p.Codec), p.Codec.Code())
 	case p.TypeSize < 0 || p.TypeSize > MaxBlockSize:
-		return p, paramError("item size %d", p.TypeSize)
+		return normalParams{}, paramError("item size %d", p.TypeSize)
 	case p.BlockSize < 0 || p.BlockSize > MaxBlockSize:
-		return p, paramError("block size %d", p.BlockSize)
+		return normalParams{}, paramError("block size %d", p.BlockSize)
 	case p.Level < 0 || p.Level > 9:
-		return p, paramError("level %d, want 1 to 9 or codec.NoCompression", p.Level)
+		return normalParams{}, paramError("level %d, want 1 to 9 or codec.NoCompression", p.Level)
 	case len(p.Filters) > NumFilters:
-		return p, paramError("%d filters, want at most %d", len(p.Filters), NumFilters)
+		return normalParams{}, paramError("%d filters, want at most %d", len(p.Filters), NumFilters)
 	case p.Split > SplitForward || p.Split == 3:
-		return p, paramError("split mode %d", p.Split)
+		return normalParams{}, paramError("split mode %d", p.Split)
 	}
-	return p, nil
+	n := normalParams{Params: p, plugins: plugins, traits: plugins.traits(p.Codec)}
+	if err := n.checkFilters(); err != nil {
+		return normalParams{}, err
+	}
+	n.setPipeline()
+	return n, nil
 }
 
 // traits returns the properties of a codec that the layout of a chunk depends on. User codecs have none.
@@ -130,48 +130,47 @@ func (p *normalParams) checkFilters() error {
 
 // Pipeline returns the six slots that p.Filters describes. A ByteDelta without parameter gets the item size, so that
 // the chunk can be read without its frame.
-func (p Params) Pipeline() Pipeline { return Plugins{}.Pipeline(p) }
-
-// Pipeline is Params.Pipeline with the codecs and filters of p.
-func (p Plugins) Pipeline(with Params) Pipeline {
-	n := normalParams{with, p, p.traits(with.Codec)}
-	return n.pipeline()
+func (p Params) Pipeline() Pipeline {
+	n := normalParams{Params: p, traits: Plugins{}.traits(p.Codec)}
+	n.setPipeline()
+	return n.pipeline
 }
 
-// pipeline is Pipeline. A user filter in place of ByteDelta keeps its parameter.
-func (p *normalParams) pipeline() Pipeline {
-	var pl Pipeline
+// setPipeline sets the pipeline to Params.Pipeline, but a user filter in place of ByteDelta keeps its parameter.
+func (p *normalParams) setPipeline() {
+	p.pipeline = Pipeline{}
 	if p.Filters == nil && !p.traits.Numbers {
-		pl[NumFilters-1] = Shuffle
+		p.pipeline[NumFilters-1] = Shuffle
 	}
-	copy(pl[:], p.Filters)
-	for i := range pl {
-		if f := &pl[i]; *f == ByteDelta && p.TypeSize <= MaxTypeSize && p.plugins.filters.def(f.Code()) == nil {
+	copy(p.pipeline[:], p.Filters)
+	for i := range p.pipeline {
+		if f := &p.pipeline[i]; *f == ByteDelta && p.TypeSize <= MaxTypeSize && p.plugins.filters.def(f.Code()) == nil {
 			*f = f.With(max(p.TypeSize, 1))
 		}
 	}
-	return pl
 }
 
 // Normalize returns p with all defaults filled in, as frame headers record them. It keeps Level, except that 0 becomes
 // codec.DefaultLevel, and Dict only for codecs with dictionaries. Errors are ErrParam or errors.ErrUnsupported.
-func (p Params) Normalize() (Params, error) { return Plugins{}.Normalize(p) }
+func (p Params) Normalize() (Params, error) {
+	n, _, err := Plugins{}.Normalize(p)
+	return n, err
+}
 
-// Normalize is Params.Normalize with the codecs and filters of p.
-func (p Plugins) Normalize(with Params) (Params, error) {
+// Normalize is Params.Normalize with the codecs and filters of p. It returns the pipeline, too.
+func (p Plugins) Normalize(with Params) (Params, Pipeline, error) {
 	n, err := with.normal(p)
 	if err != nil {
-		return with, err
+		return with, Pipeline{}, err
 	}
 	if n.Level == 0 {
 		n.Level = codec.NoCompression
 	}
 	if n.Filters == nil {
-		pl := n.pipeline()
-		n.Filters = pl[:]
+		n.Filters = slices.Clone(n.pipeline[:])
 	}
 	n.Dict = n.Dict && n.traits.Dict // C-Blosc2 does not append to a frame that asks other codecs for dictionaries
-	return n.Params, nil
+	return n.Params, n.pipeline, nil
 }
 
 // Shaped reports whether the codec or a filter uses the shape of blocks, which only arrays have.

@@ -49,7 +49,7 @@ func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, e
 				return nil, err
 			}
 		}
-		if src, err = w.filtered(l, src, w.layoutBlock(l, k, ref)); err != nil {
+		if src, err = w.filtered(l, src, w.describeBlock(l, k, ref)); err != nil {
 			return nil, err
 		}
 		data = append(data, src...)
@@ -68,7 +68,7 @@ func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error
 	}
 	samples := make([][]byte, len(blocks))
 	for k, src := range blocks {
-		b := w.layoutBlock(l, k, nil)
+		b := w.describeBlock(l, k, nil)
 		b.Offset = offs[k]
 		src, err := w.filtered(l, src, b)
 		if err != nil {

@@ -26,7 +26,7 @@ func (w *Worker) EncodeBlock(dst []byte, l *Layout, k int, src, ref []byte) ([]b
 // of dst with putStored. The filtered block is src or valid until the worker's next block. A builder may filter
 // src again in place of keeping it, so the block is copied at once if that would call functions of the program again.
 func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, room int) (_, kept []byte, err error) {
-	filtered, err := w.filtered(l, src, w.layoutBlock(l, k, ref))
+	filtered, err := w.filtered(l, src, w.describeBlock(l, k, ref))
 	if err != nil {
 		return dst, nil, err
 	}
@@ -39,7 +39,8 @@ func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, roo
 	return dst, kept, err
 }
 
-// encodeStreams does what encodeOrKeep says with a filtered block.
+// encodeStreams appends the streams of a filtered block. If none of them compresses, it appends their space only, and
+// returns the block too. It returns errNoRoom if they take more than room bytes.
 func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int) (_, kept []byte, _ error) {
 	enc, err := w.encoder(l)
 	if err != nil {
@@ -85,8 +86,8 @@ func putStored(dst, streams []byte, n int) {
 	}
 }
 
-// layoutBlock returns the description of block k of a chunk to be encoded. It is valid until the worker's next block.
-func (w *Worker) layoutBlock(l *Layout, k int, ref []byte) *block {
+// describeBlock returns the description of block k of a chunk to be encoded. It is valid until the worker's next block.
+func (w *Worker) describeBlock(l *Layout, k int, ref []byte) *block {
 	w.block = block{version: versionRegular, typeSize: l.typeSize, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
 		TypeSize: w.itemSize(l.p.TypeSize), Shape: w.o.BlockShape,
@@ -100,7 +101,7 @@ func (w *Worker) layoutBlock(l *Layout, k int, ref []byte) *block {
 // Reference appends the Delta reference block to dst: block 0 as it will be decoded. That is block 0 itself, unless a
 // filter is lossy. Errors are those of EncodeBlock.
 func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error) {
-	b := w.layoutBlock(l, 0, nil)
+	b := w.describeBlock(l, 0, nil)
 	src, err := w.prefilter(block0, b)
 	steps := w.stepsOf(l)
 	if err != nil || !steps.lossy() {
@@ -109,7 +110,7 @@ func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error)
 	if src, err = steps.forward(src, 0, b, &w.buf); err != nil {
 		return dst, err
 	}
-	undo, err := w.o.decodeSteps(&l.pipeline, l.typeSize)
+	undo, err := w.o.decodeSteps(&l.p.pipeline, l.typeSize)
 	if err != nil {
 		return dst, err
 	}
@@ -157,7 +158,7 @@ func (w *Worker) CopyBlock(dst []byte, l *Layout, r *Reader, k int) ([]byte, boo
 
 // accepts reports whether blocks of a chunk with the header h can be copied to a chunk with this layout.
 func (l *Layout) accepts(h *Header) bool {
-	return !l.store && !l.p.Dict && len(l.dict) == 0 && !l.pipeline.has(Delta) &&
+	return !l.store && !l.p.Dict && len(l.dict) == 0 && !l.p.pipeline.has(Delta) &&
 		h.Special() == Regular && !h.Stored() && h.nblocks > 0 &&
 		h.Version == l.h.Version && h.VersionLZ == l.h.VersionLZ && h.Flags == l.h.Flags &&
 		h.TypeSize == l.h.TypeSize && h.NBytes == l.h.NBytes && h.BlockSize == l.h.BlockSize && h.Filters == l.h.Filters &&

@@ -13,8 +13,7 @@ import (
 type Layout struct {
 	p         normalParams
 	h         Header // template: encoding sets CBytes and the flags that depend on the data
-	pipeline  Pipeline
-	typeSize  int // capped
+	typeSize  int    // capped
 	blockSize int
 	nblocks   int
 	split     bool
@@ -34,7 +33,7 @@ func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
 	if nbytes < 0 || nbytes > MaxBytes {
 		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, errs.ErrTooLarge)
 	}
-	l := &Layout{p: n, pipeline: n.pipeline(), typeSize: cappedTypeSize(n.TypeSize)}
+	l := &Layout{p: n, typeSize: cappedTypeSize(n.TypeSize)}
 	l.blockSize = max(n.blockSize(nbytes), 1)
 	l.nblocks = blocksIn(nbytes, l.blockSize)
 	l.store = nbytes < minCompressible || n.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
@@ -42,13 +41,13 @@ func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
 	l.h = Header{
 		Version: versionRegular, VersionLZ: 1, Flags: flagExtended,
 		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize,
-		Filters: l.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, nblocks: l.nblocks,
+		Filters: l.p.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, nblocks: l.nblocks,
 	}
 	if l.store {
 		l.h.Flags |= flagStored
 		return l, nil
 	}
-	if l.pipeline.has(Delta) {
+	if l.p.pipeline.has(Delta) {
 		l.h.Flags |= flagDelta
 	}
 	if !l.split {
@@ -75,7 +74,7 @@ func (l *Layout) Stored() bool { return l.store }
 
 // NeedsReference reports whether block 0 is the Delta reference block of the others. EncodeBlock then needs the result
 // of Reference.
-func (l *Layout) NeedsReference() bool { return !l.store && l.pipeline.has(Delta) && l.nblocks > 1 }
+func (l *Layout) NeedsReference() bool { return !l.store && l.p.pipeline.has(Delta) && l.nblocks > 1 }
 
 // roomFor reports whether block k, encoded without a size limit, would be encoded identically in room bytes: each of
 // its streams must have had space for its uncompressed bytes. It returns errNoRoom if an uncompressed stream does not
@@ -120,13 +119,13 @@ func (p Plugins) layoutVL(with Params, blocks [][]byte) (*Layout, error) {
 	case total > MaxBytes || cbytes > math.MaxInt32-4-codecs.MaxDict:
 		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, errs.ErrTooLarge)
 	}
-	l := &Layout{p: n, pipeline: n.pipeline(), typeSize: cappedTypeSize(n.TypeSize), nblocks: len(blocks)}
+	l := &Layout{p: n, typeSize: cappedTypeSize(n.TypeSize), nblocks: len(blocks)}
 	l.h = Header{
 		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(n.Codec.Format())<<formatShift,
 		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks),
-		Filters: l.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
+		Filters: l.p.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
 	}
-	if l.pipeline.has(Delta) {
+	if l.p.pipeline.has(Delta) {
 		l.h.Flags |= flagDelta
 	}
 	return l, nil

@@ -41,7 +41,12 @@ func (p *Pool) Get() *Worker {
 	return w
 }
 
-func (p *Pool) newWorker() *Worker { return &Worker{pool: p, o: &p.o, Chunk: -1} }
+// newWorker returns a worker. The caller sets Chunk.
+func (p *Pool) newWorker() *Worker {
+	w := &Worker{pool: p, o: &p.o}
+	w.workers = []*Worker{w}
+	return w
+}
 
 // each calls f for the numbers below n on workers of one pool. See sched.Each.
 func each(workers []*Worker, n int, f func(w *Worker, k int) error) error {
@@ -80,12 +85,11 @@ func (p *Pool) getWorkers(n int, number int64) []*Worker {
 	if n == 1 {
 		w := p.Get()
 		w.Chunk = number
-		return w.alone()
+		return w.workers[:1]
 	}
 	first, ok := p.teams.Get().(*Worker)
 	if !ok {
 		first = p.newWorker()
-		first.workers = append(first.workers, first)
 	}
 	for len(first.workers) < n {
 		first.workers = append(first.workers, p.newWorker())
@@ -123,12 +127,6 @@ func WorkersFor(n int, size int64, limit func(n int64) int64) int {
 		return n
 	}
 	return int(max(1, min(int64(n), limit(HeldBlocks*size*int64(n))/(HeldBlocks*size))))
-}
-
-// alone returns a slice of w only, which is memory of w.
-func (w *Worker) alone() []*Worker {
-	w.workers = append(w.workers[:0], w)
-	return w.workers
 }
 
 // putWorkers returns workers to the pool. It must not be called after a panic: their codecs may be in any state.

@@ -56,7 +56,7 @@ func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room i
 	if !set(s) {
 		return dst, false, nil
 	}
-	filtered, err := steps.forward(s.Bytes, 1, w.layoutBlock(l, k, ref), &w.buf)
+	filtered, err := steps.forward(s.Bytes, 1, w.describeBlock(l, k, ref), &w.buf)
 	if err == nil {
 		var kept []byte
 		at := len(dst)

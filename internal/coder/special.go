@@ -140,6 +140,7 @@ func IndexedSpecial(s Special, nbytes int, p Params) ([]byte, error) {
 		p.Filters = p.Filters[:NumFilters]
 	}
 	n := normalParams{Params: p, traits: Plugins{}.traits(p.Codec)}
+	n.setPipeline()
 	return n.special(nil, s, nbytes, nil)
 }
 

@@ -32,7 +32,7 @@ func encodeVL(dst []byte, l *Layout, workers []*Worker, blocks [][]byte, offs []
 		return dst, err
 	}
 	err = encodeAll(workers, len(blocks), func(w *Worker, k int) error {
-		b := w.layoutBlock(l, k, nil)
+		b := w.describeBlock(l, k, nil)
 		b.Offset = offs[k]
 		return w.encodeVLBlock(l, blocks[k], b)
 	})
