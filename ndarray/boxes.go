@@ -162,7 +162,7 @@ func ByChunk(r Reader) Boxes {
 func ByTile(r Reader, maxBytes int64) Boxes {
 	b := ByChunk(r)
 	b.name = "a box of whole chunks"
-	if b.err != nil || grid.HasZero(b.shape) {
+	if b.err != nil || slices.Contains(b.shape, 0) {
 		return b
 	}
 	size := int64(r.DType().Size) // of a box

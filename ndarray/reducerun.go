@@ -31,7 +31,7 @@ type portion[S, T scalar, A any] struct {
 // runKernel reduces boxes in parallel and merges their cells in the order of the boxes. It passes the cells of the
 // result to put, in parts that begin at cell at.
 func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kernel[T, A], put func(at int64, cells []A)) error {
-	if grid.HasZero(j.shape) {
+	if slices.Contains(j.shape, 0) {
 		cells := make([]A, j.cells)
 		for i := range cells {
 			cells[i] = k.Empty

@@ -167,7 +167,7 @@ func TestReferenceFiles(t *testing.T) {
 		if !ok {
 			continue
 		}
-		if grid.HasZero(c.Shape) && kindOf(c.File) == "shape" {
+		if slices.Contains(c.Shape, 0) && kindOf(c.File) == "shape" {
 			// python-blosc2 gives such an axis chunks of length zero, which cannot hold items.
 			if slices.Contains(n.Chunks(), 0) || slices.Contains(n.Blocks(), 0) || !slices.Equal(n.Shape(), c.Shape) {
 				t.Errorf("%s: chunks %v and blocks %v", c.File, n.Chunks(), n.Blocks())

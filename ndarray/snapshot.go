@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/internal/engine"
@@ -183,7 +184,7 @@ func (h *snapshot) readAheadWith(ctx context.Context, sharing int, boxes iter.Se
 			}
 			var stride grid.Dims
 			h.strides(&stride, &b.count)
-			if grid.HasZero(b.count[:h.m.Ndim]) {
+			if slices.Contains(b.count[:h.m.Ndim], 0) {
 				continue
 			}
 			r.plan, r.next = h.plan(&b.start, &b.count, &stride), 0

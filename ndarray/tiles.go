@@ -315,7 +315,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 // divided, they are multiples of the blocks if that takes at most m.most bytes.
 func runs(r Reader, m bounds) Boxes {
 	b := ByBlock(r)
-	if b.err != nil || grid.HasZero(b.shape) {
+	if b.err != nil || slices.Contains(b.shape, 0) {
 		return b
 	}
 	row, divided := int64(r.DType().Size), false

@@ -38,7 +38,7 @@ func Partition(shape, chunks, blocks []int64, itemSize, blockHint int64) (chunkS
 	if err != nil {
 		return nil, nil, err
 	}
-	hint := len(shape) > 0 && !HasZero(shape) && !HasZero(block) && allZero(chunk) && !slices.Contains(blocks, -1)
+	hint := len(shape) > 0 && !slices.Contains(shape, 0) && !slices.Contains(block, 0) && allZero(chunk) && !slices.Contains(blocks, -1)
 	n, err := blockBudget(block, hint, itemSize, blockHint)
 	if err != nil {
 		return nil, nil, err
@@ -259,16 +259,6 @@ func divisorNear(a, b int64) int64 {
 		return best
 	}
 	return b
-}
-
-// HasZero reports whether a length is zero.
-func HasZero(shape []int64) bool {
-	for _, n := range shape {
-		if n == 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // Widen returns the lengths as 64-bit numbers.

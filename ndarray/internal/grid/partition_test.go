@@ -191,7 +191,7 @@ func TestPartitionsAsPython(t *testing.T) {
 		itemSize, hint := golden.Ints(t, f[3])[0], golden.Ints(t, f[4])[0]
 		shape := golden.Ints(t, f[0])
 		chunks, blocks, err := Partition(shape, given(f[1]), given(f[2]), itemSize, hint)
-		if HasZero(shape) {
+		if slices.Contains(shape, 0) {
 			// python-blosc2 rejects some of these shapes, and gives the others chunks of length zero.
 			if err != nil || slices.Contains(chunks, 0) || slices.Contains(blocks, 0) {
 				t.Errorf("%s: chunks %v blocks %v, error %v", line, chunks, blocks, err)
