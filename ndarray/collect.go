@@ -15,6 +15,7 @@ import (
 	"github.com/goblosc/blosc2/internal/task"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
 // bounds limits the memory for items that arrive one after the other.
@@ -254,8 +255,8 @@ func (f *collector) wait() {
 func (f *collector) put() {
 	f.wait()
 	if f.err == nil {
-		box, data := f.box.clone(), f.buf
-		f.busy = task.Go(func() error { return f.l.put(f.ctx, f.b, data, box.Selection()...) })
+		sel, data := selection.OfBox(f.box.Start, f.box.Shape), f.buf
+		f.busy = task.Go(func() error { return f.l.put(f.ctx, f.b, data, &sel) })
 	}
 	f.got += int64(len(f.buf))
 	f.buf, f.other = f.other, f.buf

@@ -224,12 +224,7 @@ func (s *stream) write(ctx context.Context, b *frame.Batch, boxes iter.Seq[box])
 // writeBox writes the chunks of a box.
 func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
 	g := s.l.geo
-	var sel selection.Selection
-	sel.Ndim, sel.Items = g.Ndim, 1
-	for i := range g.Ndim {
-		sel.Axes[i] = selection.AxisSelection{Start: x.start[i], Step: 1, Count: x.count[i]}
-		sel.Items *= x.count[i]
-	}
+	sel := selection.OfBox(x.start[:g.Ndim], x.count[:g.Ndim])
 	n, err := grid.ByteSize(sel.Items, int64(s.size))
 	if err == nil {
 		err = s.grow(ctx, int64(n))

@@ -145,7 +145,8 @@ func createBytes(ctx context.Context, name string, shape []int64, dt DType, data
 		if l.geo.Items == 0 {
 			return nil
 		}
-		return l.put(ctx, b, data)
+		s := selection.WholeAxes(l.rec.Shape)
+		return l.put(ctx, b, data, &s)
 	})
 }
 
@@ -241,7 +242,7 @@ func newLayout(ctx context.Context, name string, shape []int64, dt DType, o *Cre
 // if the goal has larger blocks, and otherwise 0.
 func blockHint(o *frame.CreateOptions) (int64, error) {
 	const most = 8 << 20
-	p := o.Params
+	p := coder.Params(o.Params)
 	if o.Goal == Balanced && p.TypeSize == 1 {
 		n, err := o.Goal.BlockSize(p.TypeSize, most)
 		return int64(n), err
@@ -254,7 +255,7 @@ func blockHint(o *frame.CreateOptions) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := plugins.BlockSizeFor(coder.Params(p), most)
+	n, err := plugins.BlockSizeFor(p, most)
 	return int64(n), err
 }
 
@@ -300,12 +301,8 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 }
 
 // put writes the items of a selection of whole chunks.
-func (l *layout) put(ctx context.Context, b *frame.Batch, data []byte, sel ...Index) error {
-	s, err := selection.Resolve(l.rec.Shape, sel)
-	if err != nil {
-		return err
-	}
-	w := &writing{src: data, plan: selection.NewPlan(l.geo, &s)}
+func (l *layout) put(ctx context.Context, b *frame.Batch, data []byte, s *selection.Selection) error {
+	w := &writing{src: data, plan: selection.NewPlan(l.geo, s)}
 	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 }
 

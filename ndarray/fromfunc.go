@@ -80,10 +80,7 @@ func writeFunc[T any](ctx context.Context, b *frame.Batch, l *layout, e *encoder
 	if l.geo.Items == 0 {
 		return ctx.Err()
 	}
-	s, err := selection.Resolve(l.rec.Shape, nil)
-	if err != nil {
-		return err
-	}
+	s := selection.WholeAxes(l.rec.Shape)
 	p := &funcPlan[T]{begin: begin, e: e}
 	p.plan = selection.NewPlan(l.geo, &s)
 	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), p, p.size())

@@ -230,6 +230,17 @@ func WholeAxes(shape []int64) (s Selection) {
 	return s
 }
 
+// OfBox returns the selection of a box.
+func OfBox(start, count []int64) (s Selection) {
+	s.Ndim, s.Items = len(start), 1
+	for i, n := range count {
+		s.Axes[i] = AxisSelection{Start: start[i], Step: 1, Count: n}
+		s.push(n)
+		s.Items *= n
+	}
+	return s
+}
+
 // Cut restricts a selection of whole axes to the items from lo up to, but not including, hi along an axis.
 func (s *Selection) Cut(axis int, lo, hi int64) {
 	if s.Items > 0 {
