@@ -91,8 +91,14 @@ type state struct {
 // divide the memory among them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
-	a, err := fromFrame(ctx, f, err, o)
-	return a, hint(err, name, nil)
+	if err != nil {
+		return nil, hint(err, name, nil)
+	}
+	a, err := fromFrame(ctx, f, o)
+	if err != nil {
+		return nil, hint(err, name, nil)
+	}
+	return a, nil
 }
 
 // Edit opens the array in a file or directory for reading and writing. See Open.
@@ -101,8 +107,14 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // may see edits in part. See [frame.Edit].
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Edit(ctx, name, o.frameOptions())
-	a, err := fromFrame(ctx, f, err, o)
-	return a, hint(err, name, nil)
+	if err != nil {
+		return nil, hint(err, name, nil)
+	}
+	a, err := fromFrame(ctx, f, o)
+	if err != nil {
+		return nil, hint(err, name, nil)
+	}
+	return a, nil
 }
 
 // OpenReaderAt opens the array in the first size bytes of r, for reading. r may be an uncompressed member of a zip file
@@ -110,7 +122,10 @@ func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // several goroutines read. Close does not close r. See Open.
 func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenReaderAt(ctx, r, size, o.frameOptions())
-	return fromFrame(ctx, f, err, o)
+	if err != nil {
+		return nil, err
+	}
+	return fromFrame(ctx, f, o)
 }
 
 // OpenSource opens the array in src, for reading: an object in a store, or anything that can be read under a context.
@@ -118,15 +133,24 @@ func OpenReaderAt(ctx context.Context, r io.ReaderAt, size int64, o *OpenOptions
 // remote. Close does not close src. See Open.
 func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenSource(ctx, src, o.frameOptions())
-	return fromFrame(ctx, f, err, o)
+	if err != nil {
+		return nil, err
+	}
+	return fromFrame(ctx, f, o)
 }
 
 // OpenBytes opens the array in b for reading. The Array retains b, which must not change while the array is open. See
 // Open.
 func OpenBytes(b []byte, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenBytes(b, o.frameOptions())
-	a, err := fromFrame(context.Background(), f, err, o)
-	return a, hint(err, "", b)
+	if err != nil {
+		return nil, hint(err, "", b)
+	}
+	a, err := fromFrame(context.Background(), f, o)
+	if err != nil {
+		return nil, hint(err, "", b)
+	}
+	return a, nil
 }
 
 // hint adds the function that opens a file to the error of opening it as an array, if the name or the bytes show it.
@@ -211,10 +235,7 @@ func itemSizeOf(v engine.View, layer string) int {
 }
 
 // fromFrame returns the array in a frame that was opened with the options o. It closes the frame after an error.
-func fromFrame(ctx context.Context, f *frame.Frame, err error, o *OpenOptions) (*Array, error) {
-	if err != nil {
-		return nil, err
-	}
+func fromFrame(ctx context.Context, f *frame.Frame, o *OpenOptions) (*Array, error) {
 	a, err := openFrame(ctx, f)
 	if err == nil && o != nil && o.DType != "" {
 		err = a.setDType(o.DType)

@@ -51,7 +51,10 @@ func CreateRegions(ctx context.Context, name string, shape []int64, dtype string
 		return nil, err
 	}
 	r, err := frame.CreateRegions(ctx, name, l.geo.Chunks*l.geo.ChunkBytes, &l.opts)
-	return fromRegions(ctx, r, err, nil)
+	if err != nil {
+		return nil, err
+	}
+	return fromRegions(ctx, r, nil)
 }
 
 // OpenRegions opens an array that CreateRegions has laid out, for writing. The array may be finished already: see
@@ -59,15 +62,15 @@ func CreateRegions(ctx context.Context, name string, shape []int64, dtype string
 // RequireChecksums return ErrParam. See Open.
 func OpenRegions(ctx context.Context, name string, o *OpenOptions) (*Regions, error) {
 	r, err := frame.OpenRegions(ctx, name, o.frameOptions())
-	return fromRegions(ctx, r, err, o)
-}
-
-// fromRegions returns the array in a frame that was opened with the options o. It closes the frame after an error.
-func fromRegions(ctx context.Context, r *frame.Regions, err error, o *OpenOptions) (*Regions, error) {
 	if err != nil {
 		return nil, err
 	}
-	a, err := fromFrame(ctx, r.Layout(), nil, o)
+	return fromRegions(ctx, r, o)
+}
+
+// fromRegions returns the array in a frame that was opened with the options o. It closes the frame after an error.
+func fromRegions(ctx context.Context, r *frame.Regions, o *OpenOptions) (*Regions, error) {
+	a, err := fromFrame(ctx, r.Layout(), o)
 	if err != nil {
 		return nil, err
 	}

@@ -297,7 +297,7 @@ func TestLockedContext(t *testing.T) {
 			_, _, err := Hold(ctx, []Reader{r, other}, engine.Internal{})
 			return err
 		},
-		"Open, when the frame is open": func(ctx context.Context) error { return created(fromFrame(ctx, f, nil, nil)) },
+		"Open, when the frame is open": func(ctx context.Context) error { return created(fromFrame(ctx, f, nil)) },
 	}
 	for what, call := range calls {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)

@@ -193,7 +193,10 @@ func Create[T any](ctx context.Context, name string, shape []int64, data []T, o 
 		return nil, err
 	}
 	a, err := createBytes(ctx, name, shape, dt, b, o)
-	return a, inItems(err)
+	if err != nil {
+		return nil, inItems(err)
+	}
+	return a, nil
 }
 
 // dtypeFor returns the dtype of a new array of values of type T.
