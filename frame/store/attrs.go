@@ -95,7 +95,7 @@ func (s *Store) setAttr(ctx context.Context, group, attr string, v any) error {
 	key := s.attrsKey(group)
 	err := s.checkNotLeaf(group, ErrParam)
 	if err == nil && group != "/" {
-		err = s.checkTable(group)
+		err = s.checkTable(ctx, group)
 	}
 	if err == nil {
 		err = s.checkStored(key)

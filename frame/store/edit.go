@@ -268,12 +268,12 @@ func (s *Store) editing(key string, do func() error) error {
 //
 // In a tree store, a leaf cannot be below another one, and the attributes of groups are set by SetAttr: such keys, and
 // those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be added or replaced one by
-// one: Put returns errors.ErrUnsupported.
+// one: Put returns errors.ErrUnsupported. But if the leaf _meta of a table is corrupt, it can be replaced or deleted.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	ctx = task.Context(ctx)
 	key = cleanKey(key)
 	return s.editing(key, func() error {
-		if err := s.checkTable(key); err != nil {
+		if err := s.checkTable(ctx, key); err != nil {
 			return err
 		}
 		if err := s.checkStored(key); err != nil {
@@ -284,6 +284,23 @@ func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 		}
 		return s.put(ctx, key, f)
 	})
+}
+
+// checkTable returns an error for a key in a table: its leaves belong together. It also returns an error if the leaf
+// that decides whether there is a table cannot be read. If that leaf is corrupt, it can itself be edited.
+func (s *Store) checkTable(ctx context.Context, key string) error {
+	for above := parent(key); ; above = parent(above) {
+		is, err := s.isTable(ctx, s.files.box, above)
+		switch {
+		case is:
+			return faults.Unsupportedf("the leaves of the table %s cannot be edited one by one", above)
+		case err != nil && !(errors.Is(err, errs.ErrCorrupt) && key == join(above, tableMeta)):
+			return fmt.Errorf("finding out whether %s is a table: %w", above, err)
+		}
+		if above == "/" {
+			return nil
+		}
+	}
 }
 
 func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {
@@ -440,7 +457,7 @@ func (s *Store) Delete(ctx context.Context, key string) error {
 		if l == nil {
 			return errs.ErrNotExist
 		}
-		if err := s.checkTable(key); err != nil {
+		if err := s.checkTable(ctx, key); err != nil {
 			return err
 		}
 		// An embedded leaf that a file hides goes first, so that it does not come back.

@@ -79,7 +79,7 @@ func (s *Store) Keys(group string) iter.Seq[string] {
 	}
 }
 
-// looksLikeTable reports whether the leaves of a table are below a key.
+// looksLikeTable reports whether leaves with the names of those of a table are below a key. See isTable.
 func (s *Store) looksLikeTable(key string) bool {
 	return s.index.get(join(key, tableMeta)) != nil && s.index.get(join(key, tableRows)) != nil
 }

@@ -53,18 +53,6 @@ func (s *Store) checkStored(key string) error {
 	return nil
 }
 
-// checkTable returns an error for a key in a table: its leaves belong together.
-func (s *Store) checkTable(key string) error {
-	for above := parent(key); ; above = parent(above) {
-		if s.looksLikeTable(above) {
-			return faults.Unsupportedf("the leaves of the table %s cannot be edited one by one", above)
-		}
-		if above == "/" {
-			return nil
-		}
-	}
-}
-
 // compareKeys compares keys so that the keys below a group directly follow it.
 func compareKeys(a, b string) int {
 	n := min(len(a), len(b))

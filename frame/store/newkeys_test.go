@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
 
@@ -219,5 +222,61 @@ func TestZipComment(t *testing.T) {
 	cut := b[:len(b)-30]
 	if _, err := OpenReaderAt(t.Context(), bytes.NewReader(cut), int64(len(cut)), nil); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("a zip file that is cut: %v", err)
+	}
+}
+
+// TestNamesOfTable edits stores with leaves that have the names of those of a table, but are none.
+func TestNamesOfTable(t *testing.T) {
+	ctx, x := t.Context(), contentFrame(t, []byte("x"))
+	other, err := frame.OpenBytes(buildFrame(t, nil, []meta.Layer{{Name: "kind", Content: []byte{0xa1, 'm'}}}, []byte("x")), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"s.b2d", "s.b2e"} {
+		for _, group := range []string{"/", "/g"} {
+			for _, f := range []*frame.Frame{x, other} {
+				s, err := Create(ctx, filepath.Join(t.TempDir(), name), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+				for _, key := range []string{tableMeta, tableRows, "a", "far/b"} {
+					if err := s.Put(ctx, join(group, key), f); err != nil {
+						t.Errorf("%s: putting %s: %v", name, join(group, key), err)
+					}
+				}
+				for _, key := range []string{"a", tableMeta} {
+					if err := s.Delete(ctx, join(group, key)); err != nil {
+						t.Errorf("%s: deleting %s: %v", name, join(group, key), err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestDamagedTable edits a store with a table whose kind cannot be read. Only the leaf with the kind can be edited.
+func TestDamagedTable(t *testing.T) {
+	ctx, x := t.Context(), contentFrame(t, []byte("x"))
+	s := copied(t, "tables/t01_int8.b2d")
+	bad := filepath.Join(s.name, "_meta.b2f")
+	if err := os.WriteFile(bad, buildFrame(t, nil, []meta.Layer{{Name: "kind", Content: []byte{0xc1}}}, []byte("x")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range []string{"/a", "/" + tableRows, "/_cols/x"} {
+		if err := s.Put(ctx, key, x); !errors.Is(err, ErrCorrupt) {
+			t.Errorf("putting %s: %v", key, err)
+		}
+	}
+	if err := s.Delete(ctx, "/"+tableRows); !errors.Is(err, ErrCorrupt) {
+		t.Errorf("deleting the rows: %v", err)
+	}
+	canceled, cancel := context.WithCancel(ctx)
+	cancel()
+	if err := s.Put(canceled, "/"+tableMeta, x); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled: %v", err)
+	}
+	if err := errors.Join(s.Put(ctx, "/"+tableMeta, x), s.Put(ctx, "/a", x)); err != nil {
+		t.Errorf("replacing the kind: %v", err)
 	}
 }
