@@ -40,12 +40,23 @@ func (s *Store) Attr(ctx context.Context, group, attr string, v any) error {
 	return err
 }
 
-// attrsKey returns the key of the leaf with the attributes of a group. Tables have another one.
-func (s *Store) attrsKey(group string) string {
-	if s.looksLikeTable(group) && (s.layout != LayoutTree || s.index.get(join(group, groupMeta)) == nil) {
-		return join(group, tableVLMeta)
+// attrsKey returns the key of the leaf with the attributes of a group, which need not exist, or "" if the group can
+// have none. Tables have another leaf than groups.
+func (s *Store) attrsKey(ctx context.Context, group string) (string, error) {
+	key, tree := join(group, groupMeta), s.layout == LayoutTree
+	if tree && s.index.get(key) != nil {
+		return key, nil
 	}
-	return join(group, groupMeta)
+	is, err := s.isTable(ctx, s.files.box, group)
+	switch {
+	case err != nil:
+		return "", err
+	case is:
+		return join(group, tableVLMeta), nil
+	case tree:
+		return key, nil
+	}
+	return "", nil // in a dict store, /__vlmeta__ is any leaf
 }
 
 // checkNotLeaf returns an error that wraps kind for a key that is a leaf and not a group.
@@ -69,8 +80,12 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 	if !s.Has(group) {
 		return atKey(group, errs.ErrNotExist)
 	}
-	l := s.index.get(s.attrsKey(group))
-	if l == nil || s.layout != LayoutTree && !s.looksLikeTable(group) { // in a dict store, /__vlmeta__ is any leaf
+	key, err := s.attrsKey(ctx, group)
+	if err != nil {
+		return atKey(group, err)
+	}
+	l := s.index.get(key)
+	if l == nil {
 		return nil
 	}
 	return atKey(l.key, s.visit(ctx, s.files.box, l, func(f *frame.Frame, _ int64) error { return see(f) }))
@@ -92,8 +107,10 @@ func (s *Store) setAttr(ctx context.Context, group, attr string, v any) error {
 	if s.layout != LayoutTree {
 		return faults.Unsupportedf("groups have attributes only in a tree store, not in this %s", s.layout)
 	}
-	key := s.attrsKey(group)
-	err := s.checkNotLeaf(group, ErrParam)
+	key, err := s.attrsKey(ctx, group)
+	if err == nil {
+		err = s.checkNotLeaf(group, ErrParam)
+	}
 	if err == nil && group != "/" {
 		err = s.checkTable(ctx, group)
 	}

@@ -371,3 +371,26 @@ func TestProbeFails(t *testing.T) {
 		}
 	}
 }
+
+// TestAttrsOfNames sets attributes of groups with leaves that have the names of those of a table, but are none.
+func TestAttrsOfNames(t *testing.T) {
+	ctx, x := t.Context(), contentFrame(t, []byte("x"))
+	s, err := Create(ctx, filepath.Join(t.TempDir(), "s.b2d"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, group := range []string{"/", "/g"} {
+		err := errors.Join(s.Put(ctx, join(group, tableMeta), x), s.Put(ctx, join(group, tableRows), x), s.Put(ctx, join(group, tableVLMeta), x))
+		if names, attrErr := s.Attrs(ctx, group); err != nil || attrErr != nil || len(names) > 0 {
+			t.Fatalf("%s: attributes %q, %v, %v", group, names, err, attrErr)
+		}
+		if err := s.SetAttr(ctx, group, "k", 1); err != nil {
+			t.Fatal(err)
+		}
+		names, err := s.Attrs(ctx, group)
+		if err != nil || !slices.Equal(names, []string{"k"}) || s.index.get(join(group, groupMeta)) == nil {
+			t.Errorf("%s: attributes %q, %v, not in %s", group, names, err, groupMeta)
+		}
+	}
+}
