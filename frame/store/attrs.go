@@ -59,6 +59,18 @@ func (s *Store) attrsKey(ctx context.Context, group string) (string, error) {
 	return "", nil // in a dict store, /__vlmeta__ is any leaf
 }
 
+// onlyAttrs returns the leaf with the attributes of a group that has nothing else, or nil.
+func (s *Store) onlyAttrs(group string) *leaf {
+	var attrs *leaf
+	for e := range s.in(group) {
+		if !s.isGroupMeta(e.key) || e.group {
+			return nil
+		}
+		attrs = e.leaf
+	}
+	return attrs
+}
+
 // checkNotLeaf returns an error that wraps kind for a key that is a leaf and not a group.
 func (s *Store) checkNotLeaf(key string, kind error) error {
 	if n, ok := s.index.find(key); ok && !n.group {

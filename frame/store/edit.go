@@ -447,27 +447,34 @@ func (s *Store) syncDirs(name string) error {
 	}
 }
 
-// Delete removes a leaf. In the frame of an embed store, its bytes stay dead. The error wraps fs.ErrNotExist if there
-// is no leaf with that key. The leaves of a table cannot be deleted one by one: Delete returns errors.ErrUnsupported.
+// Delete removes a leaf, or a group of a tree store that has attributes but no leaves. In the frame of an embed store,
+// the bytes of what was removed stay dead. The error wraps fs.ErrNotExist if there is neither with that key. The leaves
+// of a table cannot be deleted one by one: Delete returns errors.ErrUnsupported.
+//
+// Delete of the last leaf in a group with attributes does not remove the group. Its key is free again after Delete of
+// the group.
 func (s *Store) Delete(ctx context.Context, key string) error {
 	ctx = task.Context(ctx)
 	key = cleanKey(key)
 	return s.editing(key, func() error {
 		l := s.index.get(key)
 		if l == nil {
+			l = s.onlyAttrs(key)
+		}
+		if l == nil {
 			return errs.ErrNotExist
 		}
-		if err := s.checkTable(ctx, key); err != nil {
+		if err := s.checkTable(ctx, l.key); err != nil {
 			return err
 		}
 		// An embedded leaf that a file hides goes first, so that it does not come back.
-		if err := s.unmap(ctx, key); err != nil {
+		if err := s.unmap(ctx, l.key); err != nil {
 			return err
 		}
 		if l.file != "" {
 			return s.removeFile(l, nil)
 		}
-		s.index.set(key, nil)
+		s.index.set(l.key, nil)
 		return nil
 	})
 }

@@ -394,3 +394,55 @@ func TestAttrsOfNames(t *testing.T) {
 		}
 	}
 }
+
+// TestDeleteGroup deletes groups that have only attributes, and uses their keys again.
+func TestDeleteGroup(t *testing.T) {
+	ctx, x := t.Context(), contentFrame(t, []byte("x"))
+	for _, threshold := range []int64{0, 1 << 20} {
+		dir := filepath.Join(t.TempDir(), "s.b2d")
+		s, err := Create(ctx, dir, &CreateOptions{OpenOptions: OpenOptions{Threshold: threshold}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { s.Close() }()
+		for _, group := range []string{"/g", "/g/h"} {
+			if err := errors.Join(s.Put(ctx, group+"/x", x), s.SetAttr(ctx, group, "k", 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, step := range []struct {
+			key   string
+			there bool
+		}{{"/g", false}, {"/g/h", false}, {"/g/x", true}, {"/g/h/x", true}, {"/g", false}, {"/none", false}, {"/g/h", true}, {"/g/h", false}, {"/g", true}, {"/g", false}} {
+			if err := s.Delete(ctx, step.key); (err == nil) != step.there || !step.there && !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("deleting %s: %v", step.key, err)
+			}
+		}
+		if err := s.Put(ctx, "/g", x); err != nil || s.Has("/g/"+groupMeta) {
+			t.Errorf("a leaf with the key of the group: %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s, err = Edit(ctx, dir, nil); err != nil {
+			t.Fatal(err)
+		}
+		if keys := slices.Collect(s.Keys("/")); !slices.Equal(keys, []string{"/g"}) || s.Has("/g/"+groupMeta) {
+			t.Errorf("keys %q", keys)
+		}
+		if err := errors.Join(s.SetAttr(ctx, "/", "k", 1), s.Delete(ctx, "/g"), s.Delete(ctx, "/")); err != nil || s.index.len() > 0 {
+			t.Errorf("deleting the attributes of the store: %v, %d leaves", err, s.index.len())
+		}
+	}
+	d, err := Create(ctx, filepath.Join(t.TempDir(), "d.b2d"), &CreateOptions{Layout: LayoutDict})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Put(ctx, "/g/__vlmeta__", x); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Delete(ctx, "/g"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a group of a dict store: %v", err)
+	}
+}
