@@ -309,14 +309,14 @@ func reduceReal[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back 
 	}
 	switch {
 	case j.op == OpSum && d.Kind == 'f':
-		return finish(j, widen, reduce.SumFloats[T](j.count), round)
+		return finish(j, widen, reduce.SumFloats[T](), round)
 	case j.op == OpSum && d.Kind == 'u':
 		return finish(j, widen, reduce.SumInts[T](), func(x int64) uint64 { return uint64(x) })
 	case j.op == OpSum:
 		return finish(j, widen, reduce.SumInts[T](), identity[int64])
 	case j.op == OpMean:
 		n := float64(j.count)
-		return finish(j, widen, reduce.SumFloats[T](j.count), func(x float64) F { return round(x / n) })
+		return finish(j, widen, reduce.SumFloats[T](), func(x float64) F { return round(x / n) })
 	case j.op == OpStd:
 		return finish(j, widen, reduce.Variance[T](), func(x reduce.Moments) F { return round(math.Sqrt(x.Var(j.count, j.ddof))) })
 	case j.op == OpVar:
@@ -345,14 +345,9 @@ func reduceSkip[S scalar, T Real, F scalar](j *reduction, widen func(S) T, back 
 	most := j.op == OpMax || j.op == OpArgMax
 	switch j.op {
 	case OpSum:
-		return finish(j, widen, reduce.SumSkip[T](j.count), func(x reduce.Sum) F {
-			if x.N < j.count {
-				x.Sum += 0 // as in NumPy, where a NaN counts as 0: the sum is not -0
-			}
-			return round(x.Sum)
-		})
+		return finish(j, widen, reduce.SumSkip[T](), func(x reduce.Sum) F { return round(x.Sum) })
 	case OpMean:
-		return finish(j, widen, reduce.SumSkip[T](j.count), func(x reduce.Sum) F { return round(x.Sum / float64(x.N)) })
+		return finish(j, widen, reduce.SumSkip[T](), func(x reduce.Sum) F { return round(x.Sum / float64(x.N)) })
 	case OpProd:
 		return finish(j, widen, reduce.ProdFloats[T](true), func(x reduce.Product) F { return round(x.Float64()) })
 	case OpStd:
@@ -389,18 +384,13 @@ func reduceComplex[T complex64 | complex128, F scalar](j *reduction, round func(
 	}
 	switch {
 	case j.op == OpSum && j.skip:
-		return finish(j, widen, reduce.SumComplexSkip[T](j.count), func(x reduce.ComplexSum) T {
-			if x.N < j.count {
-				x.Sum += 0
-			}
-			return round(x.Sum)
-		})
+		return finish(j, widen, reduce.SumComplexSkip[T](), func(x reduce.ComplexSum) T { return round(x.Sum) })
 	case j.op == OpSum:
-		return finish(j, widen, reduce.SumComplex[T](j.count), round)
+		return finish(j, widen, reduce.SumComplex[T](), round)
 	case j.op == OpMean && j.skip:
-		return finish(j, widen, reduce.SumComplexSkip[T](j.count), func(x reduce.ComplexSum) T { return T(reduce.MeanOf[T](x)) })
+		return finish(j, widen, reduce.SumComplexSkip[T](), func(x reduce.ComplexSum) T { return T(reduce.MeanOf[T](x)) })
 	case j.op == OpMean:
-		return finish(j, widen, reduce.SumComplex[T](j.count), func(x complex128) T { return mean(x, float64(j.count)) })
+		return finish(j, widen, reduce.SumComplex[T](), func(x complex128) T { return mean(x, float64(j.count)) })
 	case j.op == OpProd:
 		return finish(j, widen, reduce.ProdComplex[T](j.skip), func(x reduce.ComplexProduct) T { return round(x.Complex128()) })
 	case j.op == OpStd || j.op == OpVar:

@@ -337,3 +337,60 @@ func TestReduceInto(t *testing.T) {
 		t.Error(n, err)
 	}
 }
+
+// TestSumsOfNegativeZeros sums negative zeros, in special chunks and others. As in NumPy 2.4, the sums and means are 0.
+func TestSumsOfNegativeZeros(t *testing.T) {
+	ctx, zero := context.Background(), math.Copysign(0, -1)
+	for _, dtype := range []string{"<f2", "<f4", "<f8", ">f4", "<c8", "<c16"} {
+		for _, shape := range [][]int64{{1, 1}, {1, 3}, {3, 1}, {9, 2}, {300, 1}, {1, 300}, {40, 70}} {
+			items := make([]complex128, shape[0]*shape[1])
+			for i := range items {
+				items[i] = complex(zero, zero)
+			}
+			if shape[0] > 1 && shape[1] > 1 { // so that there are chunks that are not special
+				items[0], items[len(items)-1] = 1, 1
+			}
+			for _, chunk := range []int64{1, 2, 300} {
+				source, err := ndarray.Create(ctx, "", shape, items, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				typed, err := ndarray.AsType(source, dtype)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o := &ndarray.CreateOptions{Chunks: []int64{min(chunk, shape[0]), min(chunk, shape[1])}}
+				a, err := ndarray.Copy(ctx, "", typed, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, axes := range [][]int{nil, {0}, {1}} {
+					checkZeroSums(t, a, axes)
+				}
+			}
+		}
+	}
+}
+
+// checkZeroSums reports an error if a sum or a mean is -0.
+func checkZeroSums(t *testing.T, a *ndarray.Array, axes []int) {
+	t.Helper()
+	flipped, err := ndarray.Flip(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []ndarray.Reader{a, flipped} {
+		for _, op := range []ndarray.Op{ndarray.OpSum, ndarray.OpMean} {
+			for _, skip := range []bool{false, true} {
+				sums, err := ndarray.Reduce(t.Context(), r, op, &ndarray.ReduceOptions{Axes: axes, SkipNaN: skip})
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := ndarray.Read[complex128](t.Context(), sums)
+				if err != nil || strings.Contains(fmt.Sprint(got), "-0") {
+					t.Errorf("%s of %v %s over axes %v, skip %v: %v, %v", op, a.Shape(), a.DType(), axes, skip, got, err)
+				}
+			}
+		}
+	}
+}

@@ -25,7 +25,7 @@ func must(t testing.TB, err error) {
 // are the product of their item and its number.
 func chunkwiseSum(t *testing.T, a *ndarray.Array, data []float32, length int) (sum float64, specials int) {
 	t.Helper()
-	k := reduce.SumFloats[float32](int64(len(data)))
+	k := reduce.SumFloats[float32]()
 	sums := []float64{k.Empty}
 	for i, err := range a.ChunkInfos(t.Context()) {
 		must(t, err)

@@ -57,26 +57,16 @@ func SumInts[T Real]() Kernel[T, int64] {
 	}
 }
 
-// zeroSum returns the initial value of a sum of n items: -0, so that a sum of zeros keeps their sign, or 0 for no
-// items.
-func zeroSum(n int64) float64 {
-	if n > 0 {
-		return math.Copysign(0, -1)
-	}
-	return 0
-}
-
-// SumFloats sums n numbers as float64.
-func SumFloats[T Real](n int64) Kernel[T, float64] {
+// SumFloats sums numbers as float64. As in NumPy, a sum of negative zeros is 0 and not -0.
+func SumFloats[T Real]() Kernel[T, float64] {
 	return Kernel[T, float64]{
-		Empty: zeroSum(n),
-		Row:   func(cell *float64, items []T, _ int64) { *cell += pairwise(items) },
+		Row: func(cell *float64, items []T, _ int64) { *cell += pairwise(items) },
 		Lane: func(cells []float64, items []T, _ int64) {
 			for k, x := range items {
 				cells[k] += float64(x)
 			}
 		},
-		Copies: func(x T, n, _ int64) float64 { return float64(x) * float64(n) },
+		Copies: func(x T, n, _ int64) float64 { return float64(x)*float64(n) + 0 },
 		Merge:  mergeSums[float64],
 		Short:  3, // see pairwise
 	}
@@ -89,8 +79,7 @@ func pairwise[T Real](items []T) float64 {
 		half := n / 2 &^ 7
 		return pairwise(items[:half]) + pairwise(items[half:])
 	}
-	z := zeroSum(1)
-	s := [8]float64{z, z, z, z, z, z, z, z}
+	var s [8]float64
 	for ; len(items) >= 8; items = items[8:] {
 		for k, x := range items[:8] {
 			s[k] += float64(x)
@@ -102,12 +91,10 @@ func pairwise[T Real](items []T) float64 {
 	return (s[0] + s[1] + (s[2] + s[3])) + (s[4] + s[5] + (s[6] + s[7]))
 }
 
-// SumComplex sums n complex numbers as complex128.
-func SumComplex[T complex64 | complex128](n int64) Kernel[T, complex128] {
-	z := complex(zeroSum(n), zeroSum(n))
+// SumComplex sums complex numbers as complex128.
+func SumComplex[T complex64 | complex128]() Kernel[T, complex128] {
 	return Kernel[T, complex128]{
-		Empty: z,
-		Row:   func(cell *complex128, items []T, _ int64) { *cell += pairwiseComplex(items) },
+		Row: func(cell *complex128, items []T, _ int64) { *cell += pairwiseComplex(items) },
 		Lane: func(cells []complex128, items []T, _ int64) {
 			for k, x := range items {
 				cells[k] += complex128(x)
@@ -115,7 +102,7 @@ func SumComplex[T complex64 | complex128](n int64) Kernel[T, complex128] {
 		},
 		Copies: func(x T, n, _ int64) complex128 {
 			c := complex128(x)
-			return complex(real(c)*float64(n), imag(c)*float64(n))
+			return complex(real(c)*float64(n), imag(c)*float64(n)) + 0
 		},
 		Merge: mergeSums[complex128],
 		Short: 32, // see pairwiseComplex
@@ -128,7 +115,7 @@ func pairwiseComplex[T complex64 | complex128](items []T) complex128 {
 		half := n / 2
 		return pairwiseComplex(items[:half]) + pairwiseComplex(items[half:])
 	}
-	s := complex(zeroSum(1), zeroSum(1))
+	s := complex128(0)
 	for _, x := range items {
 		s += complex128(x)
 	}

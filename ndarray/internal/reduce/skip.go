@@ -12,9 +12,8 @@ type Sum struct {
 }
 
 // SumSkip sums numbers that are not NaN as float64. Without NaNs the sums are those of SumFloats.
-func SumSkip[T Real](n int64) Kernel[T, Sum] {
+func SumSkip[T Real]() Kernel[T, Sum] {
 	return Kernel[T, Sum]{
-		Empty: Sum{Sum: zeroSum(n)},
 		Row: func(cell *Sum, items []T, _ int64) {
 			s := pairwiseSkip(items)
 			cell.Sum += s.Sum
@@ -30,9 +29,9 @@ func SumSkip[T Real](n int64) Kernel[T, Sum] {
 		},
 		Copies: func(x T, n, _ int64) Sum {
 			if x != x {
-				return Sum{Sum: zeroSum(n)}
+				return Sum{}
 			}
-			return Sum{float64(x) * float64(n), n}
+			return Sum{float64(x)*float64(n) + 0, n}
 		},
 		Merge: func(cells, with []Sum) {
 			for k, x := range with {
@@ -51,8 +50,7 @@ func pairwiseSkip[T Real](items []T) Sum {
 		a, b := pairwiseSkip(items[:half]), pairwiseSkip(items[half:])
 		return Sum{a.Sum + b.Sum, a.N + b.N}
 	}
-	z := zeroSum(1)
-	s := [8]float64{z, z, z, z, z, z, z, z}
+	var s [8]float64
 	n := int64(0)
 	for ; len(items) >= 8; items = items[8:] {
 		for k, x := range items[:8] {
@@ -84,10 +82,8 @@ func IsNaN[T complex64 | complex128](x T) bool {
 }
 
 // SumComplexSkip sums complex numbers of which no part is NaN as complex128.
-func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
-	empty := ComplexSum{Sum: complex(zeroSum(n), zeroSum(n))}
+func SumComplexSkip[T complex64 | complex128]() Kernel[T, ComplexSum] {
 	return Kernel[T, ComplexSum]{
-		Empty: empty,
 		Row: func(cell *ComplexSum, items []T, _ int64) {
 			s := pairwiseComplexSkip(items)
 			cell.Sum += s.Sum
@@ -103,10 +99,10 @@ func SumComplexSkip[T complex64 | complex128](n int64) Kernel[T, ComplexSum] {
 		},
 		Copies: func(x T, n, _ int64) ComplexSum {
 			if IsNaN(x) {
-				return empty
+				return ComplexSum{}
 			}
 			c := complex128(x)
-			return ComplexSum{complex(real(c)*float64(n), imag(c)*float64(n)), n}
+			return ComplexSum{complex(real(c)*float64(n), imag(c)*float64(n)) + 0, n}
 		},
 		Merge: func(cells, with []ComplexSum) {
 			for k, x := range with {
@@ -125,7 +121,7 @@ func pairwiseComplexSkip[T complex64 | complex128](items []T) ComplexSum {
 		a, b := pairwiseComplexSkip(items[:half]), pairwiseComplexSkip(items[half:])
 		return ComplexSum{a.Sum + b.Sum, a.N + b.N}
 	}
-	s := ComplexSum{Sum: complex(zeroSum(1), zeroSum(1))}
+	var s ComplexSum
 	for _, x := range items {
 		if !IsNaN(x) {
 			s.Sum += complex128(x)
