@@ -52,8 +52,10 @@ const tupleMark = "__tuple__"
 //   - Tuple and Ext represent types that Python has and Go does not.
 //
 // The error wraps ErrType for channels, functions, complex numbers, strings that are not UTF-8, and structs without
-// exported fields such as time.Time. It wraps ErrTooLarge for nesting deeper than MaxValueDepth, such as in values that
-// contain themselves, and for more than 2^32-1 elements or bytes.
+// exported fields such as time.Time. It also wraps ErrType for a slice or an array, other than a Tuple, whose first
+// element is the string "__tuple__", because that would be read as a tuple of the other elements. It wraps ErrTooLarge
+// for nesting deeper than MaxValueDepth, such as in values that contain themselves, and for more than 2^32-1 elements
+// or bytes.
 func Marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	e := &encoder{enc: msgpack.NewEncoder(&buf)}
@@ -155,6 +157,8 @@ func (e *encoder) list(v reflect.Value, depth int) error {
 	tuple := v.Type() == typeTuple
 	if tuple {
 		n++
+	} else if n > 0 && isTupleMark(v.Index(0)) {
+		return fmt.Errorf("%v that begins with the string %q, which marks tuples; use Tuple for one: %w", v.Type(), tupleMark, ErrType)
 	}
 	if err := e.enc.EncodeArrayLen(n); err != nil {
 		return err
@@ -170,6 +174,14 @@ func (e *encoder) list(v reflect.Value, depth int) error {
 		}
 	}
 	return nil
+}
+
+// isTupleMark reports whether an element has the encoding of tupleMark.
+func isTupleMark(v reflect.Value) bool {
+	for depth := 0; (v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer) && depth < MaxValueDepth; depth++ {
+		v = v.Elem() // pointers can form a cycle
+	}
+	return v.Kind() == reflect.String && v.String() == tupleMark
 }
 
 func (e *encoder) entries(m Map, depth int) error {

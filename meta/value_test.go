@@ -265,6 +265,8 @@ func TestMarshalErrors(t *testing.T) {
 	r = &r
 	self := map[string]any{}
 	self["self"] = self
+	type named string
+	mark := "__tuple__"
 	for _, c := range []struct {
 		what string
 		v    any
@@ -272,6 +274,8 @@ func TestMarshalErrors(t *testing.T) {
 	}{
 		{"channel", make(chan int), ErrType}, {"function", func() {}, ErrType}, {"complex", 1i, ErrType}, {"uintptr", uintptr(1), ErrType},
 		{"time", time.Now(), ErrType}, {"not UTF-8", "\xff", ErrType}, {"inside", []any{map[string]any{"x": struct{ F func() }{func() {}}}}, ErrType},
+		{"tuple in strings", []string{"__tuple__", "x"}, ErrType}, {"tuple in an array", [1]named{"__tuple__"}, ErrType},
+		{"tuple inside", Tuple{1, []any{any(&mark)}}, ErrType}, {"tuple as a key", map[[1]string]int{{"__tuple__"}: 1}, ErrType}, {"rings", []ring{r}, ErrTooLarge},
 		{"key", map[complex128]int{1i: 1}, ErrType}, {"slice in itself", loop, ErrTooLarge}, {"pointer to itself", r, ErrTooLarge}, {"map in itself", self, ErrTooLarge},
 	} {
 		if b, err := Marshal(c.v); !errors.Is(err, c.want) || b != nil {
@@ -281,6 +285,20 @@ func TestMarshalErrors(t *testing.T) {
 	_, err := Marshal([]any{map[string]any{"x": struct{ F func() }{func() {}}}})
 	if want := "meta: marshal: element 0: value of key x: field F: func() has no encoding: wrong type"; err.Error() != want {
 		t.Errorf("%v, want %v", err, want)
+	}
+	_, err = Marshal([]any{[]string{"__tuple__"}})
+	if want := `meta: marshal: element 0: []string that begins with the string "__tuple__", which marks tuples; use Tuple for one: wrong type`; err.Error() != want {
+		t.Errorf("%v, want %v", err, want)
+	}
+	for _, v := range []any{Tuple{"__tuple__", "x"}, []any{"x", "__tuple__"}, map[string]any{"__tuple__": "__tuple__"}} {
+		b, err := Marshal(v)
+		var got any
+		if err == nil {
+			err = Unmarshal(b, &got)
+		}
+		if err != nil || !reflect.DeepEqual(got, v) {
+			t.Errorf("%v is read as %v, %v", v, got, err)
+		}
 	}
 	if _, err = Marshal(loop); len(err.Error()) > 100 {
 		t.Errorf("a long message: %v", err)

@@ -119,7 +119,7 @@ func number(n json.Number) (any, error) {
 	return u, err
 }
 
-// readList reads a list after its opening bracket.
+// readList reads a list after its opening bracket. One that begins with "__tuple__" is a tuple.
 func readList(d *json.Decoder) (any, error) {
 	list := []any{}
 	for d.More() {
@@ -130,6 +130,9 @@ func readList(d *json.Decoder) (any, error) {
 		list = append(list, v)
 	}
 	_, err := d.Token()
+	if len(list) > 0 && list[0] == "__tuple__" {
+		return meta.Tuple(list[1:]), err
+	}
 	return list, err
 }
 
