@@ -10,13 +10,30 @@ import (
 // withLists returns the schema of the file: Parquet has no lists of a fixed size, and pqarrow cannot write them if some
 // are null.
 func withLists(schema *arrow.Schema) *arrow.Schema {
-	fields := schema.Fields()
-	for i, f := range fields {
-		if t, ok := f.Type.(*arrow.FixedSizeListType); ok {
-			fields[i].Type = arrow.ListOfField(t.ElemField())
-		}
+	return arrow.NewSchema(listFields(schema.Fields()), nil)
+}
+
+// listFields replaces the types of fields. See listType.
+func listFields(fields []arrow.Field) []arrow.Field {
+	for i := range fields {
+		fields[i].Type = listType(fields[i].Type)
 	}
-	return arrow.NewSchema(fields, nil)
+	return fields
+}
+
+// listType returns a type without lists of a fixed size, also inside lists and structures.
+func listType(t arrow.DataType) arrow.DataType {
+	switch t := t.(type) {
+	case *arrow.FixedSizeListType:
+		return arrow.ListOfField(listFields(t.Fields())[0])
+	case *arrow.ListType:
+		return arrow.ListOfField(listFields(t.Fields())[0])
+	case *arrow.LargeListType:
+		return arrow.LargeListOfField(listFields(t.Fields())[0])
+	case *arrow.StructType:
+		return arrow.StructOf(listFields(t.Fields())...)
+	}
+	return t
 }
 
 // convertLists returns a batch for that schema, which the caller must release.
@@ -28,18 +45,44 @@ func convertLists(schema *arrow.Schema, batch arrow.RecordBatch) (arrow.RecordBa
 		}
 	}()
 	for i, c := range batch.Columns() {
-		if fixed, ok := c.(*array.FixedSizeList); ok {
-			list, err := asList(fixed, schema.Field(i).Type)
-			if err != nil {
-				return nil, err
-			}
-			columns = append(columns, list)
-			continue
+		list, err := withType(c, schema.Field(i).Type)
+		if err != nil {
+			return nil, err
 		}
-		c.Retain()
-		columns = append(columns, c)
+		columns = append(columns, list)
 	}
 	return array.NewRecordBatch(schema, columns, batch.NumRows()), nil
+}
+
+// withType returns the items of an array with the type that listType returns for its type.
+func withType(a arrow.Array, t arrow.DataType) (arrow.Array, error) {
+	if arrow.TypeEqual(a.DataType(), t) {
+		a.Retain()
+		return a, nil
+	}
+	if fixed, ok := a.(*array.FixedSizeList); ok {
+		return asList(fixed, t)
+	}
+	var parts []arrow.ArrayData
+	defer func() {
+		for _, p := range parts {
+			p.Release()
+		}
+	}()
+	for i, p := range a.Data().Children() {
+		old := array.MakeFromData(p)
+		part, err := withType(old, t.(arrow.NestedType).Fields()[i].Type)
+		old.Release()
+		if err != nil {
+			return nil, err
+		}
+		part.Data().Retain()
+		parts = append(parts, part.Data())
+		part.Release()
+	}
+	d := array.NewData(t, a.Len(), a.Data().Buffers(), parts, a.NullN(), a.Data().Offset())
+	defer d.Release()
+	return array.MakeFromData(d), nil
 }
 
 // asList returns lists of the same items. A null has none.
@@ -68,7 +111,12 @@ func asList(a *array.FixedSizeList, t arrow.DataType) (arrow.Array, error) {
 		offsets = append(offsets, offsets[i]+n)
 	}
 	flush()
-	items, err := array.Concatenate(parts, memory.DefaultAllocator)
+	joined, err := array.Concatenate(parts, memory.DefaultAllocator)
+	if err != nil {
+		return nil, err
+	}
+	defer joined.Release()
+	items, err := withType(joined, t.(*arrow.ListType).Elem())
 	if err != nil {
 		return nil, err
 	}

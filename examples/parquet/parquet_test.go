@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/apache/arrow-go/v18/parquet/file"
 	"github.com/apache/arrow-go/v18/parquet/pqarrow"
@@ -116,6 +119,54 @@ func TestManyBatches(t *testing.T) {
 		if a.IsValid(k) != valid {
 			t.Fatalf("row %d is %s", k, a.ValueStr(k))
 		}
+	}
+}
+
+// TestInnerLists writes lists of a fixed size inside lists and structures. Some of them are null.
+func TestInnerLists(t *testing.T) {
+	pair := arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int32)
+	pairs := arrow.Field{Name: "p", Type: pair, Nullable: true}
+	for _, c := range []struct {
+		item arrow.DataType
+		text string // of one row
+	}{
+		{pair, `[[%d, 1], null, [3, null]]`},
+		{arrow.FixedSizeListOf(2, pair), `[null, [null, [%d, 2]], [[3, 4], [5, null]]]`},
+		{arrow.ListOf(pair), `[[[%d, 1], null], [], null]`},
+		{arrow.StructOf(arrow.Field{Name: "i", Type: arrow.PrimitiveTypes.Int8, Nullable: true}, pairs), `[{"i": 1, "p": [%d, 2]}, {"i": null, "p": null}, null]`},
+	} {
+		var text []string
+		for i := range 100 {
+			row := "null"
+			if i%7 != 0 {
+				row = fmt.Sprintf(c.text, i)
+			}
+			text = append(text, row)
+		}
+		lists, _, err := array.FromJSON(memory.DefaultAllocator, arrow.ListOf(c.item), strings.NewReader("["+strings.Join(text, ",")+"]"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := arrow.NewSchema([]arrow.Field{{Name: "values", Type: lists.DataType(), Nullable: true}}, nil)
+		var content, head bytes.Buffer
+		w := ipc.NewWriter(&content, ipc.WithSchema(schema))
+		err = errors.Join(w.Write(array.NewRecordBatch(schema, []arrow.Array{lists}, 100)), w.Close(), ipc.NewWriter(&head, ipc.WithSchema(schema)).Close())
+		if err != nil {
+			t.Fatal(err)
+		}
+		live := tabletest.AllLive(100)
+		for i := range live {
+			live[i] = i%5 != 1
+		}
+		b := tabletest.New(t, `{"name": "l", "kind": "list", "serializer": "arrow", "nullable": true, "item": {"kind": "int32"}}`, live)
+		m := map[string]any{"version": 1, "serializer": "arrow", "items_per_block": 100, "arrow_schema": head.Bytes()[:head.Len()-8]}
+		b.Batches("_cols/l", m, []int{100}, [][][]byte{{content.Bytes()}})
+		to := filepath.Join(t.TempDir(), "t.parquet")
+		if err := convert(t.Context(), b.Dir, to, nil); err != nil {
+			t.Errorf("%v: %v", c.item, err)
+			continue
+		}
+		compare(t, readParquet(t, to), readTable(t, b.Dir, nil))
 	}
 }
 
