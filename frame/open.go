@@ -357,7 +357,7 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 		return nil, err
 	}
 	for _, e := range s.index.list {
-		if s.sparse && int64(e) >= s.fileID {
+		if s.sparse && int64(e) >= s.fileID && e <= maxChunkFile {
 			s.fileID = int64(e) + 1
 		}
 	}

@@ -59,6 +59,9 @@ type sparse struct {
 	avoided   []int64      // numbers of files that exist; see avoidRegions
 }
 
+// maxChunkFile is the largest number of a chunk file.
+const maxChunkFile = 1<<32 - 1
+
 // fileExtent is the extent of a chunk file: its number.
 func fileExtent(id int64) storage.Extent { return storage.Extent{Off: id, End: id} }
 
@@ -80,7 +83,7 @@ func isPart(name string) bool {
 }
 
 func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
-	if e > 1<<32-1 {
+	if e > maxChunkFile {
 		return source{}, corrupt("chunk file number %d", e)
 	}
 	f, err := s.root.Open(chunkFileName(int64(e)), os.O_RDONLY, 0)
@@ -103,7 +106,7 @@ func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
 }
 
 func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
-	if tx.next.fileID > 1<<32-1 {
+	if tx.next.fileID > maxChunkFile && d.shared {
 		return 0, fmt.Errorf("chunk file number %d: %w", tx.next.fileID, ErrTooLarge)
 	}
 	if err := d.avoidRegions(tx); err != nil {
@@ -146,10 +149,11 @@ func (d *sparse) avoidRegions(tx *transaction) error {
 
 // number returns the number of a new chunk file of n bytes: usually one more than the last. C-Blosc2 takes the number
 // for a position, and does not open a sparse frame with a number above the size of all chunks less a header. Near this
-// limit, number returns the smallest number that neither the batch nor a state in use references.
+// limit, and after maxChunkFile, number returns the smallest number that neither the batch nor a state in use
+// references.
 func (d *sparse) number(tx *transaction, n int64) int64 {
 	id := tx.next.fileID
-	if id <= (tx.next.cbytes+n)/2-coder.HeaderSize || d.shared {
+	if id <= min((tx.next.cbytes+n)/2-coder.HeaderSize, maxChunkFile) || d.shared {
 		tx.next.fileID++
 		if d.takenBy == tx {
 			d.taken[id] = true
@@ -301,7 +305,9 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	s := tx.next
 	d.takenBy, d.taken = nil, nil
 	for _, e := range s.index.list { // if chunks were deleted: see number
-		s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
+		if e <= maxChunkFile {
+			s.cbytes = max(s.cbytes, int64(e)+coder.HeaderSize)
+		}
 	}
 	if s.headerLen, err = measureHeader(s.meta); err != nil {
 		return nil, err
