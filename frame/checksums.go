@@ -1,6 +1,8 @@
 package frame
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"maps"
@@ -207,7 +209,7 @@ func (f *Frame) checkCopied(s *snapshot, variable bool, layers []meta.Layer) err
 }
 
 // checkLayers compares all metalayers, or all variable-length ones, with their checksums.
-func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error) error {
+func (f *Frame) checkLayers(ctx context.Context, s *snapshot, variable bool, report func(error) error) error {
 	if s.checksums == nil || s.checksums.meta == nil {
 		return nil
 	}
@@ -217,6 +219,9 @@ func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error
 	}
 	missing := maps.Clone(m)
 	for _, l := range layers {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		delete(missing, crc32c.Checksum([]byte(l.Name)))
 		if err := f.checkLayer(s, variable, l); err != nil {
 			if err := report(err); err != nil {
@@ -232,9 +237,13 @@ func (f *Frame) checkLayers(s *snapshot, variable bool, report func(error) error
 
 // checkOpen compares the parts that opening has read, except variable-length metalayers, with the checksums. It also
 // reports checksums that have lost their name.
-func (f *Frame) checkOpen(s *snapshot, report func(error) error) error {
-	if err := f.checkLost(s); err != nil {
-		if err := report(err); err != nil {
+func (f *Frame) checkOpen(ctx context.Context, s *snapshot, report func(error) error) error {
+	lost, err := f.checkLost(ctx, s)
+	if err != nil {
+		return err
+	}
+	if lost != nil {
+		if err := report(lost); err != nil {
 			return err
 		}
 	}
@@ -243,7 +252,7 @@ func (f *Frame) checkOpen(s *snapshot, report func(error) error) error {
 			return err
 		}
 	}
-	return f.checkLayers(s, false, report)
+	return f.checkLayers(ctx, s, false, report)
 }
 
 // checkChecksum returns an error if chunk i does not match its checksum.
@@ -265,43 +274,62 @@ func (noChecksums) Unwrap() error { return ErrChecksum }
 
 // checkRequired returns ErrChecksum if OpenOptions.RequireChecksums is set and the frame has no checksums, or stale
 // ones of variable-length metalayers. checkOpen has compared the others.
-func (f *Frame) checkRequired(s *snapshot) error {
+func (f *Frame) checkRequired(ctx context.Context, s *snapshot) error {
 	if !f.opts.RequireChecksums {
 		return nil
 	}
 	if s.checksums == nil {
 		return f.wrap("variable-length metalayers", -1, noChecksums{})
 	}
-	return f.checkLayers(s, true, func(err error) error { return err })
+	return f.checkLayers(ctx, s, true, func(err error) error { return err })
 }
 
-// checkLost returns an error if a frame without checksums seems to have had some. A changed byte in the name of the
-// metalayer or in the number of metalayers hides them, and then nothing would be compared.
-func (f *Frame) checkLost(s *snapshot) error {
+// checkLost returns a fault if a frame without checksums seems to have had some. A changed byte in the name of the
+// metalayer or in the number of metalayers hides them, and then nothing would be compared. err is that of ctx.
+func (f *Frame) checkLost(ctx context.Context, s *snapshot) (fault, err error) {
 	if s.checksums != nil {
-		return nil
+		return nil, nil
 	}
+	records := map[*byte]bool{}
 	for _, l := range s.vlmeta {
-		if f.isChecksumRecord(l) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if once(records, l, f.isChecksumRecord) {
 			return f.wrap("variable-length metalayer "+l.Name, -1,
-				fmt.Errorf("it holds the checksums, which should be named %s: %w", checksumLayer, ErrChecksum))
+				fmt.Errorf("it holds the checksums, which should be named %s: %w", checksumLayer, ErrChecksum)), nil
 		}
 	}
 	if n := trailerLen(s.vlmeta); s.trailerLen > n {
-		return f.wrap("trailer", s.frameLen-int64(s.trailerLen), corrupt("%d bytes, its metalayers take %d", s.trailerLen, n))
+		return f.wrap("trailer", s.frameLen-int64(s.trailerLen), corrupt("%d bytes, its metalayers take %d", s.trailerLen, n)), nil
 	}
-	return nil
+	return nil, nil
+}
+
+// once returns examine(l). It calls examine once for each content, because metalayers may share their stored bytes. Its
+// results are in seen, by the first byte of the content.
+func once[T any](seen map[*byte]T, l meta.Layer, examine func(meta.Layer) T) T {
+	if len(l.Content) == 0 {
+		return examine(l)
+	}
+	result, ok := seen[&l.Content[0]]
+	if !ok {
+		result = examine(l)
+		seen[&l.Content[0]] = result
+	}
+	return result
 }
 
 // isChecksumRecord reports whether a variable-length metalayer has the content of checksumLayer.
 func (f *Frame) isChecksumRecord(l meta.Layer) bool {
-	b, err := f.smallContent(l)
-	const mapOf5 = 0x85 // the first byte; decoding all layers would take long
-	if err != nil || len(b) == 0 || b[0] != mapOf5 {
+	const mapOf5 = 0x85
+	var first [1]byte // decoding all layers would take long
+	if n, _ := f.plain.DecodeAt(first[:], bytes.NewReader(l.Content), int64(len(l.Content)), 0); n == 0 || first[0] != mapOf5 {
 		return false
 	}
+	b, err := f.smallContent(l)
 	var m map[string]any
-	if meta.Unmarshal(b, &m) != nil || len(m) != 5 {
+	if err != nil || meta.Unmarshal(b, &m) != nil || len(m) != 5 {
 		return false
 	}
 	_, version := m["version"].(int64)

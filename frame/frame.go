@@ -196,6 +196,18 @@ func (f *Frame) vlContent(l meta.Layer) ([]byte, error) {
 	return b, nil
 }
 
+// checkContent returns an error if a variable-length metalayer cannot be decoded. See once for seen.
+func (f *Frame) checkContent(seen map[*byte]error, l meta.Layer) error {
+	err := once(seen, l, func(l meta.Layer) error {
+		_, err := f.plain.Decode(nil, l.Content)
+		return err
+	})
+	if err != nil {
+		return f.wrap("variable-length metalayer "+l.Name, -1, err)
+	}
+	return nil
+}
+
 // Info describes a frame. Sizes are in bytes.
 type Info struct {
 	Version    int          // of the frame format

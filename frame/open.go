@@ -256,7 +256,7 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 		return nil, f.wrap("header", -1, fmt.Errorf("a size of %d bytes: %w", size, ErrParam))
 	}
 	from := storage.Bind(ctx, src)
-	s, err := f.loadParts(from, size)
+	s, err := f.loadParts(ctx, from, size)
 	if err == nil && s.frameLen == size {
 		s.setSource(src)
 		return s, nil
@@ -269,7 +269,7 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 		return nil, f.wrap("header", -1, journalErr)
 	}
 	if j != nil && j.Torn {
-		if s, err = f.loadParts(j.WithHeader(from), size); err == nil {
+		if s, err = f.loadParts(ctx, j.WithHeader(from), size); err == nil {
 			s.head = fingerprintOf(j.Stored)
 			if t := s.tail(); t.End <= int64(len(j.Stored)) { // see contiguous.commit
 				s.print = fingerprintOf(j.Stored[t.Off:t.End])
@@ -320,7 +320,7 @@ func isFault(err error) bool {
 }
 
 // loadParts is load without a look at the journal.
-func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
+func (f *Frame) loadParts(ctx context.Context, src io.ReaderAt, size int64) (*snapshot, error) {
 	// Nearly always, the header with its metalayers. Bytes after it may be unreadable.
 	const first = 4096
 	head, err := storage.ReadLeast(src, 0, min(first, size), min(fixedLen, size))
@@ -349,11 +349,11 @@ func (f *Frame) loadParts(src io.ReaderAt, size int64) (*snapshot, error) {
 	}
 	s.origin = f.findOrigin(s)
 	if f.opts.Verify {
-		if err := f.checkOpen(s, func(err error) error { return err }); err != nil {
+		if err := f.checkOpen(ctx, s, func(err error) error { return err }); err != nil {
 			return nil, err
 		}
 	}
-	if err := f.checkRequired(s); err != nil {
+	if err := f.checkRequired(ctx, s); err != nil {
 		return nil, err
 	}
 	for _, e := range s.index.list {

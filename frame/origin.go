@@ -261,7 +261,7 @@ func (f *Frame) smallContent(l meta.Layer) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if most := 1<<20 + 64*len(l.Content); h.NBytes > most {
+	if most := 1<<20 + 64*h.CBytes; h.NBytes > most {
 		return nil, fmt.Errorf("%d bytes, at most %d: %w", h.NBytes, most, ErrTooLarge)
 	}
 	return f.vlContent(l)

@@ -79,7 +79,9 @@ func Salvage(ctx context.Context, name, broken string, report func(error), o *Cr
 	to := *o
 	to.Checksums = o.Checksums || findLayer(s.vlmeta, checksumLayer) >= 0
 	to.BlockTable = o.BlockTable || findLayer(s.vlmeta, blockLayer) >= 0
-	s.vlmeta = f.intactLayers(s, &to, report)
+	if s.vlmeta, err = f.intactLayers(ctx, s, &to, report); err != nil {
+		return nil, found, err
+	}
 	s.meta = f.fittingLayers(ctx, s, report)
 	out, err := copyOf(ctx, name, s, &to, func(b *Batch) error { return f.salvageChunks(ctx, s, b, report, &found) })
 	return out, found, err
@@ -245,7 +247,7 @@ func rebuild(ctx context.Context, broken string, from *OpenOptions, fault error,
 
 // intactLayers returns the variable-length metalayers that can be read, as many as can be written besides those of to.
 // It includes metalayers with a wrong checksum, because another library may have written them.
-func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error)) []meta.Layer {
+func (f *Frame) intactLayers(ctx context.Context, s *snapshot, to *CreateOptions, report func(error)) ([]meta.Layer, error) {
 	most := meta.MaxVLLayersWrite
 	if to.Checksums {
 		most--
@@ -253,18 +255,22 @@ func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error))
 	if to.BlockTable {
 		most--
 	}
+	contents, records := map[*byte]error{}, map[*byte]bool{}
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if l.Name == checksumLayer || l.Name == blockLayer {
 			continue
 		}
 		if err := f.checkLayer(s, true, l); err != nil {
 			report(err)
 		}
-		_, err := f.vlContent(l)
+		err := f.checkContent(contents, l)
 		switch {
 		case err != nil:
-		case f.isChecksumRecord(l):
+		case once(records, l, f.isChecksumRecord):
 			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: it holds checksums, but has another name: %w", ErrChecksum))
 		case !writable(l.Name, layers):
 			err = f.wrap("variable-length metalayer "+l.Name, -1, fmt.Errorf("left out: the name cannot be written: %w", ErrParam))
@@ -277,7 +283,7 @@ func (f *Frame) intactLayers(s *snapshot, to *CreateOptions, report func(error))
 		}
 		layers = append(layers, l)
 	}
-	return layers
+	return layers, nil
 }
 
 // writable reports whether a metalayer with this name can be written after others. Damage may have changed the name to

@@ -46,18 +46,14 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 			err = f.errEdited(fault)
 		}
 	}()
-	if err := f.checkOpen(s, report); err != nil {
+	if err := f.checkOpen(ctx, s, report); err != nil {
 		return err
 	}
-	if err := f.checkLayers(s, true, report); err != nil {
+	if err := f.checkLayers(ctx, s, true, report); err != nil {
 		return err
 	}
-	for _, l := range s.vlmeta {
-		if _, err := f.vlContent(l); err != nil {
-			if err := report(err); err != nil {
-				return err
-			}
-		}
+	if err := f.verifyLayers(ctx, s, report); err != nil {
+		return err
 	}
 	if err := cmp.Or(f.checkAllFetched(s), s.hidden); err != nil {
 		if err := report(err); err != nil {
@@ -102,6 +98,22 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 	}
 	if intact && total != s.nbytes && s.chunkSize <= 0 {
 		return report(f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, total)))
+	}
+	return nil
+}
+
+// verifyLayers decodes all variable-length metalayers.
+func (f *Frame) verifyLayers(ctx context.Context, s *snapshot, report func(error) error) error {
+	contents := map[*byte]error{}
+	for _, l := range s.vlmeta {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := f.checkContent(contents, l); err != nil {
+			if err := report(err); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

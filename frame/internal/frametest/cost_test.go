@@ -1,0 +1,142 @@
+package frametest
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/meta"
+)
+
+// allocated returns the bytes that f allocates.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// writeFrame writes the bytes of a frame to a file.
+func writeFrame(t testing.TB, b []byte) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "x.b2frame")
+	must(t, os.WriteFile(name, b, 0o666))
+	return name
+}
+
+// withLayers returns a frame without chunks and with n variable-length metalayers, whose contents start at offset
+// at(i) of all.
+func withLayers(t testing.TB, n int, all []byte, at func(i int) int) []byte {
+	t.Helper()
+	f, err := frame.Create(t.Context(), "", nil)
+	must(t, err)
+	b, err := appendTo(f, nil)
+	must(t, err)
+	b = b[:len(b)-int(binary.BigEndian.Uint32(b[len(b)-22:]))]
+	const entry = 1 + 4 + 5
+	tr := append([]byte{0x94, 1, 0x93, 0xcd, 0, 0, 0xde}, byte(n>>8), byte(n))
+	first := len(tr) + n*entry + 3
+	for i := range n {
+		tr = fmt.Appendf(append(tr, 0xa4), "%04d", i)
+		tr = binary.BigEndian.AppendUint32(append(tr, 0xd2), uint32(first+at(i)))
+	}
+	tr = append(append(tr, 0xdc, byte(n>>8), byte(n)), all...)
+	tr = binary.BigEndian.AppendUint32(append(tr, 0xce), uint32(len(tr)+23))
+	tr = append(append(tr, 0xd8), make([]byte, 17)...)
+	b = append(b, tr...)
+	binary.BigEndian.PutUint64(b[offFrameLen:], uint64(len(b)))
+	return b
+}
+
+// binary32 returns a MessagePack value of 32-bit length.
+func binary32(content []byte) []byte {
+	return append(binary.BigEndian.AppendUint32([]byte{0xc6}, uint32(len(content))), content...)
+}
+
+// TestSharedLayers reads a frame whose metalayers all have the same stored bytes: these are decoded once.
+func TestSharedLayers(t *testing.T) {
+	ctx := t.Context()
+	const size = 8 << 20
+	c, err := chunk.EncodeSpecial(nil, chunk.Zeros, size, nil, chunk.Params{TypeSize: 1})
+	must(t, err)
+	padded := append(c, make([]byte, 128<<10)...) // so much may decode to size, if it is stored
+	b := withLayers(t, 200, binary32(padded), func(int) int { return 0 })
+	name := writeFrame(t, b)
+	for what, f := range map[string]func() error{
+		"verify": func() error {
+			f, err := frame.OpenBytes(b, nil)
+			must(t, err)
+			return f.Verify(ctx, nil)
+		},
+		"open": func() error {
+			_, err := frame.OpenBytes(b, &frame.OpenOptions{Verify: true})
+			return err
+		},
+		"salvage": func() error {
+			f, _, err := frame.Salvage(ctx, "", name, nil, nil)
+			if err == nil && len(f.VLMetaNames()) != meta.MaxVLLayersWrite {
+				t.Errorf("%d metalayers", len(f.VLMetaNames()))
+			}
+			return err
+		},
+	} {
+		var err error
+		if n := allocated(func() { err = f() }); n > 8*size+2*200*uint64(len(padded)) || err != nil {
+			t.Errorf("%s: %d MiB, %v", what, n>>20, err)
+		}
+	}
+}
+
+// cancelingSource is a source that ends a context when its last bytes are read.
+type cancelingSource struct {
+	b      []byte
+	cancel func()
+}
+
+func (s *cancelingSource) Size() int64 { return int64(len(s.b)) }
+
+func (s *cancelingSource) ReadAtContext(_ context.Context, p []byte, off int64) (int, error) {
+	n, err := bytes.NewReader(s.b).ReadAt(p, off)
+	if off+int64(n) == s.Size() {
+		s.cancel()
+	}
+	return n, err
+}
+
+// TestLayersCanceled ends the context between metalayers.
+func TestLayersCanceled(t *testing.T) {
+	b := withLayers(t, 10, binary32(make([]byte, 100)), func(int) int { return 0 }) // no chunk
+	name := writeFrame(t, b)
+	f, err := frame.OpenBytes(b, nil)
+	must(t, err)
+	for what, do := range map[string]func(ctx context.Context, report func(error)) error{
+		"verify": func(ctx context.Context, report func(error)) error {
+			return f.Verify(ctx, func(err error) error { report(err); return nil })
+		},
+		"salvage": func(ctx context.Context, report func(error)) error {
+			_, _, err := frame.Salvage(ctx, "", name, report, nil)
+			return err
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		n := 0
+		err := do(ctx, func(error) { n++; cancel() })
+		if n != 1 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %d faults, %v", what, n, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err = frame.OpenSource(ctx, &cancelingSource{b, cancel}, &frame.OpenOptions{Verify: true})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("open: %v", err)
+	}
+}
