@@ -213,6 +213,7 @@ func (sv *salvager) repair(ctx context.Context) error {
 	if foreign && len(sv.checksums) == s.index.n {
 		s.index.checksums = sv.checksums
 	}
+	s.index.checksums = slices.Clone(s.index.checksums) // wrongChecksum changes them
 	bad, err := sv.badEntries(ctx)
 	if foreign && len(bad) > s.index.n/2 && err == nil {
 		s.index.checksums = nil
@@ -298,9 +299,7 @@ func (sv *salvager) wrongChecksum(ctx context.Context, i int) bool {
 	if err != nil || was != 0 && bits.OnesCount32(was^is) != 1 {
 		return false
 	}
-	checksums := slices.Clone(s.index.checksums)
-	checksums[i] = is
-	s.index.checksums = checksums
+	s.index.checksums[i] = is
 	if sv.f.checkUsable(ctx, s, i) != nil {
 		return false
 	}

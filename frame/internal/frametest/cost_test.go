@@ -12,7 +12,9 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/internal/race"
 	"github.com/goblosc/blosc2/meta"
 )
 
@@ -93,6 +95,39 @@ func TestSharedLayers(t *testing.T) {
 		if n := allocated(func() { err = f() }); n > 8*size+2*200*uint64(len(padded)) || err != nil {
 			t.Errorf("%s: %d MiB, %v", what, n>>20, err)
 		}
+	}
+}
+
+// TestManyWrongChecksums salvages a frame whose checksums are all zero.
+func TestManyWrongChecksums(t *testing.T) {
+	ctx := t.Context()
+	const n = 10000
+	f, err := frame.CreateFunc(ctx, "", func(b *frame.Batch) error {
+		for i := range uint64(n) {
+			if err := b.Append(ctx, binary.LittleEndian.AppendUint64(nil, i*0x9e3779b97f4a7c15+1)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &frame.CreateOptions{Params: chunk.Params{TypeSize: 8, Level: codec.NoCompression}, Checksums: true})
+	must(t, err)
+	b, err := appendTo(f, nil)
+	must(t, err)
+	key := []byte("chunks")
+	at := bytes.LastIndex(b, key) + len(key) + 3 // the length has two bytes
+	clear(b[at : at+4*n])
+	name := writeFrame(t, b)
+	reports := 0
+	memory := allocated(func() {
+		f, found, err := frame.Salvage(ctx, "", name, func(error) { reports++ }, nil)
+		must(t, err)
+		if want := (frame.Salvaged{Chunks: n, Index: true}); found != want || reports < n {
+			t.Errorf("%+v, %d reports", found, reports)
+		}
+		must(t, f.Close())
+	})
+	if memory > n*30<<10 && !race.Enabled { // the race detector drops pooled memory
+		t.Errorf("%d bytes allocated", memory)
 	}
 }
 
