@@ -286,7 +286,7 @@ func (sv *salvager) badEntries(ctx context.Context) ([]int, error) {
 		}
 		referenced[e] = true
 	}
-	return bad, nil
+	return bad, ctx.Err()
 }
 
 // wrongChecksum reports whether chunk i is intact and its checksum is damaged: one bit differs, or all bits are zero.
@@ -450,7 +450,10 @@ func (sv *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candi
 		if !ok {
 			continue
 		}
-		p, err := sv.readChunkFile(x.Name(), id)
+		p, err := sv.readChunkFile(ctx, x.Name(), id)
+		if canceled := ctx.Err(); err != nil && canceled != nil {
+			return nil, canceled
+		}
 		if sv.note(err); sv.failed != nil {
 			return nil, sv.failed
 		}
@@ -464,7 +467,7 @@ func (sv *salvager) chunkFiles(ctx context.Context, report func(error)) ([]candi
 }
 
 // readChunkFile reads a chunk file.
-func (sv *salvager) readChunkFile(name string, id int64) (candidate, error) {
+func (sv *salvager) readChunkFile(ctx context.Context, name string, id int64) (candidate, error) {
 	st, err := storage.OpenFile(sv.s.root, name, false)
 	if err != nil {
 		return candidate{}, err
@@ -483,7 +486,7 @@ func (sv *salvager) readChunkFile(name string, id int64) (candidate, error) {
 		err = corrupt("not like the others")
 	}
 	if err == nil {
-		if _, intact := sv.decode(&p); !intact {
+		if _, intact := sv.decode(ctx, &p); !intact {
 			err = corrupt("not intact")
 		}
 	}

@@ -404,6 +404,9 @@ func (f *Frame) salvageChunks(ctx context.Context, s *snapshot, b *Batch, report
 		if failsToRead(err) {
 			return err
 		}
+		if canceled := ctx.Err(); err != nil && canceled != nil { // the chunk is not lost
+			return canceled
+		}
 		if err == nil {
 			found.Chunks++
 			continue
@@ -485,13 +488,13 @@ func (f *Frame) checkUsable(ctx context.Context, s *snapshot, i int) error {
 	if s.index.at(i) == maxOffset {
 		return f.chunkErrorAt(i, -1, corrupt("not found"))
 	}
-	_, err := f.usableHeader(storage.Bind(ctx, s.src), s, i)
+	_, err := f.usableHeader(ctx, storage.Bind(ctx, s.src), s, i)
 	return err
 }
 
 // usableHeader returns the header of chunk i if it is usable.
-func (f *Frame) usableHeader(from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
-	h, err := f.verifyChunk(from, s, i)
+func (f *Frame) usableHeader(ctx context.Context, from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
+	h, err := f.verifyChunk(ctx, from, s, i)
 	if errors.Is(err, errs.ErrUnsupported) {
 		return f.chunkHeader(from, s, i)
 	}
@@ -509,7 +512,7 @@ func (d *distinctChunks) usableOnce(i int) error {
 		return err
 	}
 	if d.seen == nil {
-		h, err := d.f.usableHeader(storage.Bind(d.ctx, d.s.src), d.s, i)
+		h, err := d.f.usableHeader(d.ctx, storage.Bind(d.ctx, d.s.src), d.s, i)
 		d.left -= int64(h.CBytes)
 		return cmp.Or(err, d.checkSizes(i, &h))
 	}

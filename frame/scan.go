@@ -67,11 +67,11 @@ func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
 			at++
 			continue
 		}
+		p := candidate{at: at, h: h}
+		cost, intact := sv.decode(ctx, &p)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		p := candidate{at: at, h: h}
-		cost, intact := sv.decode(&p)
 		if !intact || at < end { // a chunk in a chunk is probably false, too
 			if cost > sv.budget {
 				sv.report(sv.f.wrap("chunks", at, fmt.Errorf("too many false chunk headers; search stopped here: %w", ErrTooLarge)))
@@ -145,16 +145,16 @@ func (sv *salvager) fits(h *coder.Header) bool {
 	return h.TypeSize == s.chunkTypeSize() && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
 }
 
-// decode decodes a chunk. It returns the cost in bytes, and reports whether the chunk is intact.
-func (sv *salvager) decode(p *candidate) (cost int64, intact bool) {
+// decode decodes a chunk, unless ctx ends. It returns the cost in bytes, and reports whether the chunk is intact.
+func (sv *salvager) decode(ctx context.Context, p *candidate) (cost int64, intact bool) {
 	wk := sv.pool.Get()
-	cost, intact = sv.decodeOn(wk, p)
+	cost, intact = sv.decodeOn(ctx, wk, p)
 	sv.pool.Put(wk) // not after a panic
 	return cost, intact
 }
 
 // decodeOn is decode on the given worker.
-func (sv *salvager) decodeOn(wk *coder.Worker, p *candidate) (cost int64, intact bool) {
+func (sv *salvager) decodeOn(ctx context.Context, wk *coder.Worker, p *candidate) (cost int64, intact bool) {
 	var r coder.Reader
 	cost = int64(p.h.CBytes) + 4096
 	if err := wk.OpenAt(&r, sv.src, p.at, sv.size-p.at, int64(p.h.CBytes), 1); err != nil {
@@ -168,6 +168,9 @@ func (sv *salvager) decodeOn(wk *coder.Worker, p *candidate) (cost int64, intact
 		n := r.BlockLen(k)
 		if cost += int64(n); int64(n) > max(coder.FreeBytes, coder.MemoryRatio*int64(p.h.CBytes)) {
 			return cost, false // too much for so few bytes
+		}
+		if ctx.Err() != nil {
+			return cost, false
 		}
 		if cap(buf) < n {
 			buf = make([]byte, n)

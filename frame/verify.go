@@ -96,6 +96,9 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		}
 		total += n
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if intact && total != s.nbytes && s.chunkSize <= 0 {
 		return report(f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, total)))
 	}
@@ -133,7 +136,7 @@ func mayBeDown(err error) bool {
 }
 
 // verifyChunk decodes chunk i block by block and returns its header. from reads the bytes of s.
-func (f *Frame) verifyChunk(from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
+func (f *Frame) verifyChunk(ctx context.Context, from io.ReaderAt, s *snapshot, i int) (coder.Header, error) {
 	special, err := s.index.at(i).special()
 	if err != nil {
 		return coder.Header{}, f.chunkError(s, i, err)
@@ -143,14 +146,14 @@ func (f *Frame) verifyChunk(from io.ReaderAt, s *snapshot, i int) (coder.Header,
 	}
 	var h coder.Header
 	err = f.withWorker(func(w *worker) (err error) {
-		h, err = f.verifyBlocks(from, s, w, i)
+		h, err = f.verifyBlocks(ctx, from, s, w, i)
 		return err
 	})
 	return h, err
 }
 
 // verifyBlocks is verifyChunk for a chunk that is stored.
-func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_ coder.Header, err error) {
+func (f *Frame) verifyBlocks(ctx context.Context, from io.ReaderAt, s *snapshot, w *worker, i int) (_ coder.Header, err error) {
 	if s.mapped != nil {
 		defer recoverFault(s.mapped, debug.SetPanicOnFault(true), f, i, w, &err)
 	}
@@ -168,6 +171,9 @@ func (f *Frame) verifyBlocks(from io.ReaderAt, s *snapshot, w *worker, i int) (_
 		n := r.BlockLen(k)
 		if special, _ := r.Special(); special != chunk.Regular {
 			break
+		}
+		if err := ctx.Err(); err != nil {
+			return *r.Header(), f.chunkError(s, i, err)
 		}
 		if err := f.CheckAlloc(int64(n)); err != nil {
 			return *r.Header(), f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
@@ -249,7 +255,7 @@ func (d *distinctChunks) verify(i int) (n int64, last bool, err error) {
 		if err != nil {
 			return 0, true, err
 		}
-		h, err := d.f.verifyChunk(from, d.s, i)
+		h, err := d.f.verifyChunk(d.ctx, from, d.s, i)
 		if over := d.spend(i, d.storedSize(i, &h)); over != nil {
 			return 0, true, over
 		}
@@ -319,11 +325,11 @@ func (d *distinctChunks) storedSize(i int, h *coder.Header) int {
 
 // examine decodes chunk i by calling decode. The result does not depend on the number i. from reads the bytes of the
 // state.
-func (d *distinctChunks) examine(i int, from io.ReaderAt, decode func(io.ReaderAt, *snapshot, int) (coder.Header, error)) *seenChunk {
+func (d *distinctChunks) examine(i int, from io.ReaderAt, decode func(context.Context, io.ReaderAt, *snapshot, int) (coder.Header, error)) *seenChunk {
 	s := d.s.successor()
 	s.chunkSize, s.index.checksums = 0, nil
 	c := &seenChunk{}
-	if c.h, c.err = decode(from, s, i); c.err == nil && d.s.index.checksums != nil {
+	if c.h, c.err = decode(d.ctx, from, s, i); c.err == nil && d.s.index.checksums != nil {
 		var raw []byte
 		raw, c.err = d.f.rawChunk(from, nil, s, i)
 		c.sum = crc32c.Checksum(raw)

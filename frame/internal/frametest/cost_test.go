@@ -131,6 +131,81 @@ func TestManyWrongChecksums(t *testing.T) {
 	}
 }
 
+// cancelingFilter is a filter that calls cancel when it decodes block number at.
+type cancelingFilter struct {
+	at, calls int
+	cancel    func()
+}
+
+func (f *cancelingFilter) Code() uint8 { return 204 }
+
+func (f *cancelingFilter) Forward(dst, src []byte, _ chunk.BlockInfo) error {
+	copy(dst, src)
+	return nil
+}
+
+func (f *cancelingFilter) Backward(dst, src []byte, _ chunk.BlockInfo) error {
+	if f.calls++; f.calls == f.at {
+		f.cancel()
+	}
+	copy(dst, src)
+	return nil
+}
+
+// TestBlocksCanceled ends the context between two blocks of a chunk.
+func TestBlocksCanceled(t *testing.T) {
+	const size, blocks = 1 << 10, 10
+	filter := &cancelingFilter{}
+	made := func(sparse bool) string {
+		name := filepath.Join(t.TempDir(), "x")
+		f, err := frame.CreateFunc(t.Context(), name, func(b *frame.Batch) error {
+			return b.Append(t.Context(), digits(size*blocks))
+		}, &frame.CreateOptions{
+			Params:      chunk.Params{TypeSize: 1, BlockSize: size, Filters: []chunk.Filter{chunk.Filter(filter.Code())}},
+			UserFilters: []chunk.UserFilter{filter}, Sparse: sparse, NoSync: true,
+		})
+		must(t, err)
+		must(t, f.Close())
+		return name
+	}
+	whole, cut, dir := made(false), made(false), made(true)
+	b, err := os.ReadFile(cut)
+	must(t, err)
+	must(t, os.Truncate(cut, int64(len(b)-10)))
+	must(t, os.Remove(filepath.Join(dir, indexFile)))
+	salvage := func(name string) func(ctx context.Context) error {
+		return func(ctx context.Context) error {
+			_, found, err := frame.Salvage(ctx, "", name, nil, &frame.CreateOptions{UserFilters: []chunk.UserFilter{filter}, Concurrency: 1})
+			if found.Lost > 0 {
+				t.Errorf("%+v", found)
+			}
+			return err
+		}
+	}
+	for _, test := range []struct {
+		what string
+		at   int
+		do   func(ctx context.Context) error
+	}{
+		{"verify", 2, func(ctx context.Context) error {
+			f, err := frame.Open(ctx, whole, &frame.OpenOptions{UserFilters: []chunk.UserFilter{filter}})
+			must(t, err)
+			defer f.Close()
+			return f.Verify(ctx, func(err error) error { t.Error(err); return nil })
+		}},
+		{"salvage", 2, salvage(whole)},
+		{"salvage, at the copy", blocks + 2, salvage(whole)},
+		{"salvage without an index", 2, salvage(cut)},
+		{"salvage of chunk files", 2, salvage(dir)},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		filter.at, filter.calls, filter.cancel = test.at, 0, cancel
+		if err := test.do(ctx); !errors.Is(err, context.Canceled) || filter.calls != test.at {
+			t.Errorf("%s: %d blocks, %v", test.what, filter.calls, err)
+		}
+	}
+}
+
 // cancelingSource is a source that ends a context when its last bytes are read.
 type cancelingSource struct {
 	b      []byte
