@@ -13,6 +13,9 @@ import (
 // maxOffset is the entry of a chunk that was not found: a position after the end of every frame.
 const maxOffset entry = 1 << 60
 
+// entryCost is the cost of looking up an index entry, as a part of the budget: in this time, so many bytes are decoded.
+const entryCost = 16
+
 // fromIndex looks for the last index in the file that a trailer follows, and returns its entries, and the checksums if
 // they belong to it. It accepts the index of the newest state, or one that references all chunks, because dead space
 // holds indexes of older states. If no index references only candidates, it accepts one that references mostly
@@ -167,6 +170,7 @@ func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) (list
 // It assumes that one of the first candidates is one of the first chunks. Chunks are after the base, which is less than
 // 0 if the file has lost its beginning, and before the index.
 func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base int64, fits int) {
+	sv.budget -= entryCost * int64(len(x))
 	last := p.at - coder.HeaderSize // start of the last chunk
 	var positions []entry
 	for _, e := range x {
@@ -176,13 +180,18 @@ func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base in
 	}
 	slices.Sort(positions)
 	bases := map[int64]int{} // and the entries that reference candidates
+	tried := map[int64]bool{}
 	least, most := -p.at, 32
 	if !p.marked { // probably a chunk, of which there may be many
 		least, most = fixedLen, 4
 	}
 	try := func(from int64) {
 		outside := from < least || from > all[0].at || from+int64(positions[len(positions)-1]) > last
-		if _, ok := bases[from]; ok || outside || sv.resolve(x, from, all, true) == nil || sv.atIndex(positions, from, all) {
+		if outside || tried[from] {
+			return
+		}
+		tried[from] = true
+		if sv.resolve(x, from, all, true) == nil || sv.atIndex(positions, from, all) {
 			return
 		}
 		for _, e := range positions {
@@ -216,7 +225,7 @@ func (sv *salvager) chooseBase(bases map[int64]int, all []candidate) (base int64
 	}
 	most := 0
 	for _, from := range slices.Backward(sorted) {
-		if slices.ContainsFunc(old, func(x oldIndex) bool { return x.denies(from, sorted, all) }) {
+		if slices.ContainsFunc(old, func(x oldIndex) bool { return sv.denies(&x, from, sorted, all) }) {
 			continue
 		}
 		if fits++; bases[from] > most {
@@ -266,10 +275,13 @@ func (sv *salvager) oldIndexes(all []candidate) (old []oldIndex) {
 	return old
 }
 
-// denies reports whether an entry references a chunk before the older index with a smaller one of the bases, which are
-// sorted, but not with base from.
-func (x *oldIndex) denies(from int64, bases []int64, all []candidate) bool {
-	for _, e := range x.list {
+// denies reports whether an entry of an older index references a chunk before it with a smaller one of the bases, which
+// are sorted, but not with base from.
+func (sv *salvager) denies(x *oldIndex, from int64, bases []int64, all []candidate) bool {
+	for i, e := range x.list {
+		if sv.budget--; sv.budget < 0 || i%4096 == 0 && sv.ctx.Err() != nil {
+			return false
+		}
 		if e < 0 || e >= maxOffset || int64(e)+from <= x.last {
 			continue
 		}
@@ -277,6 +289,7 @@ func (x *oldIndex) denies(from int64, bases []int64, all []candidate) bool {
 			if other >= from || int64(e)+other > x.last {
 				break
 			}
+			sv.budget -= entryCost
 			if _, ok := searchCandidate(all, int64(e)+other); ok {
 				return true
 			}
@@ -292,7 +305,7 @@ func searchCandidate(candidates []candidate, at int64) (int, bool) {
 
 // entries returns the entries of a candidate that may be an index, or nil.
 func (sv *salvager) entries(p *candidate) []entry {
-	if sv.budget < 0 {
+	if sv.budget < 0 || sv.ctx.Err() != nil {
 		return nil
 	}
 	b, err := sv.f.readStored(sv.src, p.at, int64(p.h.CBytes))
@@ -307,13 +320,13 @@ func (sv *salvager) entries(p *candidate) []entry {
 }
 
 // resolve converts entries that are relative to a position in the file to entries of sv. It returns nil if not all of
-// them reference candidates, or with most if too few do.
+// them reference candidates, or with most if too few do. It ends when the budget or the context does.
 func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate, most bool) []entry {
 	list := slices.Clone(entries)
 	good, bad := 0, 0
-	referenced := make(map[entry]bool, len(list))
+	referenced := make(map[entry]bool, min(len(list), len(candidates)))
 	for i, e := range list {
-		if sv.budget--; sv.budget < 0 {
+		if sv.budget -= entryCost; sv.budget < 0 || i%4096 == 0 && sv.ctx.Err() != nil {
 			return nil
 		}
 		ok := e < maxOffset
@@ -334,7 +347,7 @@ func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate,
 		if ok {
 			continue
 		}
-		if bad++; !most {
+		if bad++; !most || good+len(list)-1-i <= bad {
 			return nil
 		}
 		if list[i] < 0 || list[i] > maxOffset {

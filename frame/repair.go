@@ -18,6 +18,7 @@ import (
 
 // salvager rebuilds the index of a damaged frame.
 type salvager struct {
+	ctx    context.Context // of the call
 	f      *Frame
 	report func(error)
 	found  *Salvaged
@@ -28,7 +29,7 @@ type salvager struct {
 	pool          *coder.Pool
 	headed        bool     // the header could be read
 	layered       bool     // the metalayers could be read
-	budget        int64    // bytes of invalid candidates that may still be decoded
+	budget        int64    // bytes of invalid candidates that may still be decoded; see also entryCost
 	checksums     []uint32 // of the chunks, in their order, if the trailer could be read
 	indexChecksum uint32   // of the index of these chunks
 
@@ -257,7 +258,7 @@ func (sv *salvager) repair(ctx context.Context) error {
 		}
 	}
 	s.index = newIndex(list, s.index.checksums)
-	return nil
+	return ctx.Err()
 }
 
 // badEntries returns the numbers of the entries whose chunks are not intact, or are referenced by an earlier entry.

@@ -121,7 +121,7 @@ func (f *Frame) repairIndex(ctx context.Context, report func(error), found *Salv
 		}
 	}()
 	s := f.snap.Load()
-	sv := &salvager{f: f, report: report, found: found, s: s, pool: f.pool, headed: true}
+	sv := &salvager{ctx: ctx, f: f, report: report, found: found, s: s, pool: f.pool, headed: true}
 	sv.src = notedSource{s.src, sv}
 	if s.checksums != nil && s.checksums.fault != nil {
 		report(s.checksums.fault)
@@ -221,7 +221,7 @@ func rebuild(ctx context.Context, broken string, from *OpenOptions, fault error,
 	if err != nil {
 		return nil, err
 	}
-	sv := &salvager{f: f, found: found}
+	sv := &salvager{ctx: ctx, f: f, found: found}
 	sv.report = func(err error) {
 		if fault == nil || err.Error() != fault.Error() {
 			report(err)

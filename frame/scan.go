@@ -204,6 +204,9 @@ func (sv *salvager) arrange(candidates []candidate) error {
 		s.index.checksums = checksums
 		sv.matchChecksums(list, bad, candidates)
 	}
+	if err := sv.ctx.Err(); err != nil { // the search may have ended early
+		return err
+	}
 	sv.found.Index, sv.found.Doubt = list != nil, list != nil && checksums == nil && sv.doubtful
 	if sv.found.Doubt {
 		sv.report(sv.f.wrap("header", 0, corrupt("several lengths of it fit the index: chunks may have other numbers")))

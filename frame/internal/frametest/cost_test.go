@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -248,5 +249,55 @@ func TestLayersCanceled(t *testing.T) {
 	_, err = frame.OpenSource(ctx, &cancelingSource{b, cancel}, &frame.OpenOptions{Verify: true})
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("open: %v", err)
+	}
+}
+
+// watchedContext finds the largest memory that is allocated between two calls of Err.
+type watchedContext struct {
+	context.Context
+	mu         sync.Mutex
+	last, most uint64
+}
+
+func (c *watchedContext) Err() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if c.last > 0 {
+		c.most = max(c.most, m.TotalAlloc-c.last)
+	}
+	c.last = m.TotalAlloc
+	return c.Context.Err()
+}
+
+// TestManyIndexes salvages a frame without a header and with many indexes of one repeated entry. Each one is compared
+// with the chunks for several lengths of the header.
+func TestManyIndexes(t *testing.T) {
+	const chunks, indexes, entries = 100, 20, 8192
+	b := make([]byte, 64)
+	for i := range uint64(chunks) {
+		var err error
+		b, err = chunk.EncodeSpecial(b, chunk.Value, 16, binary.LittleEndian.AppendUint64(nil, i+77), chunk.Params{TypeSize: 8})
+		must(t, err)
+	}
+	params := chunk.Params{TypeSize: 8, Codec: codec.Zstd, Level: 9, Filters: []chunk.Filter{chunk.Shuffle}}
+	x, err := chunk.Encode(nil, make([]byte, 8*entries), params)
+	must(t, err)
+	for range indexes {
+		b = append(append(b, x...), 0x94, 1, 0x93)
+	}
+	name := writeFrame(t, b)
+	ctx := &watchedContext{Context: t.Context()}
+	memory := allocated(func() {
+		f, found, err := frame.Salvage(ctx, "", name, nil, nil)
+		must(t, err)
+		if found != (frame.Salvaged{Chunks: chunks}) {
+			t.Errorf("%+v", found)
+		}
+		must(t, f.Close())
+	})
+	if memory > 100<<20 || ctx.most > 10<<20 {
+		t.Errorf("%d bytes allocated, %d without a look at the context", memory, ctx.most)
 	}
 }
