@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -33,8 +33,9 @@ type diffCmd struct {
 func (diffCmd) Help() string {
 	return `
 Compares two arrays: shape, dtype and items. If the shapes are equal and the dtypes comparable, it prints the first
-items that differ and their number. Two NaNs are equal. Structured items are compared field by field. Super-chunks are
-compared by their bytes. The exit status is 0 if there is no difference, 1 if there is one, and 2 for errors.
+items that differ, in C order, and their number. Two NaNs are equal. Structured items are compared field by field.
+Super-chunks are compared by their bytes. The exit status is 0 if there is no difference, 1 if there is one, and 2 for
+errors.
 
 Examples:
   blosc2 diff a.b2nd b.b2nd
@@ -92,11 +93,18 @@ type differ struct {
 	e       *env
 	options *diffCmd
 	differ  bool
-	lines   []string // of the first items that differ
-	count   int64    // of items that differ
-	most    float64  // largest distance of numbers, unless both are integers
-	mostInt uint64   // largest distance of integers
+	first   []differing // the first items that differ, in C order
+	shape   []int64
+	count   int64   // of items that differ
+	most    float64 // largest distance of numbers, unless both are integers
+	mostInt uint64  // largest distance of integers
 	a, b    meta.DType
+}
+
+// differing is an item that differs.
+type differing struct {
+	at   int64 // number of the item in C order
+	line string
 }
 
 // say prints a line about a difference.
@@ -123,26 +131,26 @@ func (d *differ) arrays(a, b *ndarray.Array) error {
 	if err := checkFields(d.a); err != nil {
 		return err
 	}
+	d.shape = a.Shape()
 	most := max(diffBytes/int64(max(d.a.Size, d.b.Size, 1)), 1)
+	boxes := ndarray.ByWindow(a, commonBox(d.shape, most, divisionOf(a), divisionOf(b)), nil, nil)
 	var one, two []byte
-	for chunk := range ndarray.ByChunk(a).All() {
-		for box := range pieces(chunk, a.Blocks(), most) {
-			n := int(box.Size())
-			one, two = resize(one, n*d.a.Size), resize(two, n*d.b.Size)
-			sel := box.Selection()
-			if err := a.ReadBytes(d.e.ctx, one, sel...); err != nil {
-				return named(err, shownPath(d.options.A))
-			}
-			if err := b.ReadBytes(d.e.ctx, two, sel...); err != nil {
-				return named(err, shownPath(d.options.B))
-			}
-			if d.a.String() == d.b.String() && bytes.Equal(one, two) {
-				continue
-			}
-			d.box(box, one, two)
-			if d.options.Quiet && d.differ {
-				return nil
-			}
+	for box := range boxes.All() {
+		n := int(box.Size())
+		one, two = resize(one, n*d.a.Size), resize(two, n*d.b.Size)
+		sel := box.Selection()
+		if err := a.ReadBytes(d.e.ctx, one, sel...); err != nil {
+			return named(err, shownPath(d.options.A))
+		}
+		if err := b.ReadBytes(d.e.ctx, two, sel...); err != nil {
+			return named(err, shownPath(d.options.B))
+		}
+		if d.a.String() == d.b.String() && bytes.Equal(one, two) {
+			continue
+		}
+		d.box(box, one, two)
+		if d.options.Quiet && d.differ {
+			return nil
 		}
 	}
 	d.result(a.Size())
@@ -162,43 +170,16 @@ func (d *differ) result(size int64) {
 		distance = ", largest distance " + floatText(d.most, 8)
 	}
 	d.say("items: %d of %d differ%s", d.count, size, distance)
-	for _, l := range d.lines {
-		d.say("  %s", l)
+	for _, f := range d.first {
+		d.say("  %s", f.line)
 	}
-	if more := d.count - int64(len(d.lines)); more > 0 && len(d.lines) > 0 {
+	if more := d.count - int64(len(d.first)); more > 0 && len(d.first) > 0 {
 		d.say("  ... and %d more", more)
 	}
 }
 
-// diffBytes is the size of the parts of a chunk that are compared at a time.
+// diffBytes is the size of the boxes that are compared at a time.
 const diffBytes = 16 << 20
-
-// pieces returns boxes of at most most items that cover a box in C order. If possible, they consist of whole blocks.
-func pieces(box ndarray.Box, blocks []int64, most int64) iter.Seq[ndarray.Box] {
-	return func(yield func(ndarray.Box) bool) { cut(box, blocks, most, yield) }
-}
-
-// cut calls yield for the boxes of pieces, until it returns false.
-func cut(box ndarray.Box, blocks []int64, most int64, yield func(ndarray.Box) bool) bool {
-	size := box.Size()
-	axis := slices.IndexFunc(box.Shape, func(n int64) bool { return n > 1 })
-	if size <= most || axis < 0 {
-		return yield(box)
-	}
-	step := max(most/(size/box.Shape[axis]), 1)
-	if step > blocks[axis] {
-		step -= step % blocks[axis]
-	}
-	for at := int64(0); at < box.Shape[axis]; at += step {
-		part := ndarray.Box{Start: slices.Clone(box.Start), Shape: slices.Clone(box.Shape)}
-		part.Start[axis] += at
-		part.Shape[axis] = min(step, box.Shape[axis]-at)
-		if !cut(part, blocks, most, yield) {
-			return false
-		}
-	}
-	return true
-}
 
 // resize returns a buffer of n bytes.
 func resize(b []byte, n int) []byte {
@@ -215,16 +196,46 @@ func isReal(d meta.DType) bool {
 
 // box compares the items of a box.
 func (d *differ) box(box ndarray.Box, one, two []byte) {
-	for i := range box.Size() {
+	before := len(d.first)
+	end := int64(math.MaxInt64) // items from there on are not printed
+	if before > 0 && before == d.options.Count {
+		end = d.first[before-1].at
+	}
+	const run = 1024 // items
+	same, size := d.a.String() == d.b.String(), box.Size()
+	for i := int64(0); i < size; i++ {
+		if from, to := i*int64(d.a.Size), min(i+run, size)*int64(d.a.Size); same && i%run == 0 && bytes.Equal(one[from:to], two[from:to]) {
+			i += run - 1
+			continue
+		}
 		x, y := one[i*int64(d.a.Size):][:d.a.Size], two[i*int64(d.b.Size):][:d.b.Size]
 		if d.equal(d.a, d.b, x, y) {
 			continue
 		}
 		d.differ = true
-		if d.count++; len(d.lines) < d.options.Count {
-			d.lines = append(d.lines, fmt.Sprintf("%s: %s and %s", pyTuple(position(box, i)), quoted(d.a, x), quoted(d.b, y)))
+		d.count++
+		if len(d.first)-before == d.options.Count {
+			continue
+		}
+		at := position(box, i)
+		if n := d.number(at); n < end {
+			line := fmt.Sprintf("%s: %s and %s", pyTuple(at), quoted(d.a, x), quoted(d.b, y))
+			d.first = append(d.first, differing{n, line})
 		}
 	}
+	if before > 0 && len(d.first) > before {
+		slices.SortFunc(d.first, func(a, b differing) int { return cmp.Compare(a.at, b.at) })
+		d.first = d.first[:min(len(d.first), d.options.Count)]
+	}
+}
+
+// number returns the number in C order of the item at a position in the array.
+func (d *differ) number(at []int64) int64 {
+	n := int64(0)
+	for k, i := range at {
+		n = n*d.shape[k] + i
+	}
+	return n
 }
 
 // position returns the position of item i of a box in the array.
