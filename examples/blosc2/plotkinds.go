@@ -47,8 +47,9 @@ func (v *plotCmd) heat(e *env, p *plot.Plot, area draw.Canvas, r ndarray.Reader)
 	height := float64(shape[0])
 	p.Add(plotter.NewImage(img, 0, 0, float64(shape[1]), height))
 	p.X.Label.Text, p.Y.Label.Text = "axis 1", "axis 0"
+	p.X.Tick.Marker = plot.TickerFunc(axisTicks)
 	p.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick { // row 0 is at the top
-		ticks := plot.DefaultTicks{}.Ticks(height-high, height-low)
+		ticks := axisTicks(height-high, height-low)
 		for i := range ticks {
 			ticks[i].Value = height - ticks[i].Value
 		}
@@ -89,23 +90,16 @@ func (v *plotCmd) colorBar(colors colorMap, low, high float64, larger bool) *plo
 		img.SetNRGBA(0, y, colors(x))
 	}
 	bottom, top := low, high
+	bar.Y.Tick.Marker = plot.TickerFunc(axisTicks)
 	if v.Log {
 		bottom, top = math.Log10(low), math.Log10(high)
-		bar.Y.Tick.Marker = plot.TickerFunc(func(low, high float64) []plot.Tick {
-			ticks := plot.DefaultTicks{}.Ticks(low, high)
-			for i, t := range ticks {
-				if t.Label != "" {
-					ticks[i].Label = strconv.FormatFloat(math.Pow(10, t.Value), 'g', 3, 64)
-				}
-			}
-			return ticks
-		})
+		bar.Y.Tick.Marker = plot.TickerFunc(func(_, _ float64) []plot.Tick { return exponentTicks(low, high) })
 	}
 	if top == bottom {
 		middle := bottom
 		half := max(math.Abs(middle)*1e-6, 1e-6)
 		bottom, top = middle-half, middle+half
-		bar.Y.Tick.Marker = plot.ConstantTicks{{Value: middle, Label: strconv.FormatFloat(low, 'g', 6, 64)}}
+		bar.Y.Tick.Marker = plot.ConstantTicks{{Value: middle, Label: strconv.FormatFloat(low, 'g', 10, 64)}}
 	}
 	bar.Add(plotter.NewImage(img, 0, bottom, 1, top))
 	bar.HideX()
@@ -142,11 +136,12 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 	if err := checkRange(low, high); err != nil {
 		return err
 	}
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(axisTicks), plot.TickerFunc(axisTicks)
 	if v.Log {
 		if low <= 0 {
 			return fmt.Errorf("a logarithmic range cannot begin at %g", low)
 		}
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logAxisTicks)
 	}
 	if high == low {
 		high += max(math.Abs(low)*1e-6, 1e-6)
@@ -239,10 +234,11 @@ func (v *plotCmd) histogram(e *env, p *plot.Plot, r ndarray.Reader) error {
 		most = max(most, n)
 	}
 	p.Add(h)
+	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(axisTicks), plot.TickerFunc(axisTicks)
 	p.Y.Label.Text = "items"
 	p.Y.Min, p.Y.Max = 0, float64(most)*1.05
 	if v.Log {
-		p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = 0.5, plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Min, p.Y.Scale, p.Y.Tick.Marker = 0.5, plot.LogScale{}, plot.TickerFunc(logAxisTicks)
 	}
 	return nil
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/binary"
+	"math"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/plot"
+)
+
+// TestPlotTicks checks that labels differ, are in the range, and read back close to their values.
+func TestPlotTicks(t *testing.T) {
+	const big = 1.7e18
+	for _, r := range [][2]float64{
+		{big, big + 4e10}, {big, big + 4e13}, {big, big + 512}, {-big - 4e10, -big}, {0.011, 0.0135}, {12.34, 12.41}, {1.1e8, 1.9e8}, {0, 1}, {-5, 0},
+		{123456, 123457}, {1e-300, 2e-300}, {0, 1e300}, {1, 1e6}, {1e-5, 1e5}, {99999.9, 100000.1}, {3, 20},
+	} {
+		for name, ticks := range map[string]func(low, high float64) []plot.Tick{"linear": axisTicks, "axis": logAxisTicks, "color bar": exponentTicks} {
+			value := func(x float64) float64 { return x }
+			if name != "linear" && r[0] <= 0 {
+				continue
+			}
+			if name == "color bar" {
+				value = func(x float64) float64 { return math.Pow(10, x) }
+			}
+			last, n := math.Inf(-1), 0
+			for _, tick := range ticks(r[0], r[1]) {
+				x := value(tick.Value)
+				if tick.Label == "" || x < r[0]-math.Abs(r[0])/1e13 || x > r[1]+math.Abs(r[1])/1e13 {
+					continue
+				}
+				got, err := strconv.ParseFloat(tick.Label, 64)
+				if step := (r[1] - r[0]) / 100; err != nil || math.Abs(got-x) > max(step/2, math.Abs(x)/1e13) && (name == "linear" || math.Abs(got-x) > x/100) || got <= last {
+					t.Errorf("%s from %v to %v: %q for %v after %v", name, r[0], r[1], tick.Label, x, last)
+				}
+				last, n = got, n+1
+			}
+			if n < 2 {
+				t.Errorf("%s from %v to %v: %d labels", name, r[0], r[1], n)
+			}
+		}
+	}
+}
+
+// TestPlotLargeValues draws large values that are close together. Labels differ.
+func TestPlotLargeValues(t *testing.T) {
+	var items []byte
+	for i := range uint64(400) {
+		items = binary.LittleEndian.AppendUint64(items, 1.7e18+i*1e8)
+	}
+	a := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, string(items), "create", "-dtype", "<i8", "-shape", "20,20", a)
+	text := regexp.MustCompile(`>(1\.[0-9]*e\+18)</text>`)
+	for _, args := range [][]string{{a, "-"}, {"-log", a, "-"}, {"-kind", "histogram", a, "-"}, {a, "-", "0"}, {"-log", a, "-", "0"}} {
+		var labels []string
+		for _, m := range text.FindAllStringSubmatch(must(t, "", append([]string{"plot", "-svg"}, args...)...), -1) {
+			labels = append(labels, m[1])
+		}
+		slices.Sort(labels)
+		if n := len(labels); n < 2 || len(slices.Compact(labels)) != n {
+			t.Errorf("%s: labels %s", strings.Join(args, " "), labels)
+		}
+	}
+}
