@@ -55,11 +55,16 @@ func (v *plotCmd) heat(e *env, p *plot.Plot, area draw.Canvas, r ndarray.Reader)
 		}
 		return ticks
 	})
-	const bar = 80
-	left := draw.Crop(area, 0, -bar, 0, 0)
+	bar := v.colorBar(colors, low, high, slices.ContainsFunc(values, func(x float64) bool { return x > high }))
+	const gap, least, most = 16, 64, 20 // most is the width of the colors if the labels are wide
+	width := max(bar.DataCanvas(area).Min.X-area.Min.X+most, least)
+	if width > max(area.Size().X/2, least) { // a small picture
+		bar.Y.Tick.Marker, width = plot.ConstantTicks(nil), most
+	}
+	left := draw.Crop(area, 0, -width-gap, 0, 0)
 	p.Draw(left)
 	data := p.DataCanvas(left)
-	v.colorBar(colors, low, high, slices.ContainsFunc(values, func(x float64) bool { return x > high })).Draw(draw.Crop(area, area.Max.X-area.Min.X-bar+16, 0, data.Min.Y-area.Min.Y, data.Max.Y-area.Max.Y))
+	bar.Draw(draw.Crop(area, area.Max.X-area.Min.X-width, 0, data.Min.Y-area.Min.Y, data.Max.Y-area.Max.Y))
 	return nil
 }
 

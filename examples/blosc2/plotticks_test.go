@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/binary"
+	"image/color"
 	"math"
 	"path/filepath"
 	"regexp"
@@ -47,7 +48,7 @@ func TestPlotTicks(t *testing.T) {
 	}
 }
 
-// TestPlotLargeValues draws large values that are close together. Labels differ.
+// TestPlotLargeValues draws large values that are close together. Labels differ, and the color bar is in the picture.
 func TestPlotLargeValues(t *testing.T) {
 	var items []byte
 	for i := range uint64(400) {
@@ -65,5 +66,12 @@ func TestPlotLargeValues(t *testing.T) {
 		if n := len(labels); n < 2 || len(slices.Compact(labels)) != n {
 			t.Errorf("%s: labels %s", strings.Join(args, " "), labels)
 		}
+	}
+	img := picture(t, a, "-")
+	if c := color.NRGBAModel.Convert(img.At(780, 530)).(color.NRGBA); c.R > 80 || c.G > 30 || c.B < 80 {
+		t.Errorf("the color bar begins with %v", c)
+	}
+	if got := color.NRGBAModel.Convert(img.At(300, 545)).(color.NRGBA); got == (color.NRGBA{255, 255, 255, 255}) {
+		t.Errorf("the plane is not in the picture")
 	}
 }
