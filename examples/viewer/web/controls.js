@@ -7,6 +7,7 @@ export class Controls {
   #state;
   #shape = [];
   #sliders = [];
+  #limits = [NaN, NaN]; // of the colors of the last picture
 
   // on has the functions changed(what), axes(), index(axis, index) and near(axis), which is called before an index changes.
   constructor(on) {
@@ -41,7 +42,7 @@ export class Controls {
 
   // show shows the state of an array with a shape.
   show(state, shape) {
-    [this.#state, this.#shape] = [state, shape];
+    [this.#state, this.#shape, this.#limits] = [state, shape, [NaN, NaN]];
     const axes = shape.map((_, axis) => axis);
     const options = (select, list, chosen) => {
       select.replaceChildren(...list.map((axis) => new Option(`axis ${axis}`, axis, false, axis === chosen)));
@@ -61,6 +62,7 @@ export class Controls {
 
   // limits shows the range of the colors, where the user has set none.
   limits(low, high) {
+    this.#limits = [low, high];
     [$("low").placeholder, $("high").placeholder] = [label(low), label(high)];
   }
 
@@ -100,14 +102,14 @@ export class Controls {
     this.on.axes();
   }
 
-  // #range sets a fixed range of colors. If one end is empty, it is the automatic one.
+  // #range sets a fixed range of colors. If one end is empty, it is that of the last picture, with all digits.
   #range(changed) {
     const read = (id) => ($(id).value.trim() === "" ? NaN : Number($(id).value));
     let [low, high] = [read("low"), read("high")];
     if (Number.isNaN(low) && Number.isNaN(high) && $("low").value.trim() === "" && $("high").value.trim() === "") this.#state.range = null;
     else {
-      if ($("low").value.trim() === "") low = Number($("low").placeholder);
-      if ($("high").value.trim() === "") high = Number($("high").placeholder);
+      if ($("low").value.trim() === "") low = this.#limits[0];
+      if ($("high").value.trim() === "") high = this.#limits[1];
       const valid = Number.isFinite(low) && Number.isFinite(high) && low <= high;
       $(changed).setAttribute("aria-invalid", String(!valid));
       if (!valid) return;
