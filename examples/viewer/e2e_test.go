@@ -19,7 +19,7 @@ func TestViewer(t *testing.T) {
 		test func(*testing.T, *site, *chrome)
 	}{
 		{"Dropped", testDropped}, {"URL", testURL}, {"Pixels", testPixels}, {"Keys", testKeys}, {"Table", testTable}, {"Mouse", testMouse}, {"Hostile", testHostile}, {"Faults", testFaults},
-		{"Sheet", testSheet}, {"Constant", testConstant}, {"LargeValues", testLargeValues}, {"Wide", testWide}, {"Narrow", testNarrow},
+		{"Sheet", testSheet}, {"Constant", testConstant}, {"LargeValues", testLargeValues}, {"Labels", testLabels}, {"Wide", testWide}, {"Narrow", testNarrow},
 		{"Tables", testTables}, {"Objects", testObjects}, {"Switch", testSwitch}, {"Chunks", testChunks}, {"Kinds", testKinds}, {"Empty", testEmpty}, {"Names", testNames}, {"Large", testLarge}, {"Huge", testHuge},
 	} {
 		t.Run(sub.name, func(t *testing.T) { sub.test(t, s, c) })

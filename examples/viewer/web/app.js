@@ -5,7 +5,7 @@ import { Controls } from "./controls.js";
 import { Picture } from "./picture.js";
 import { Sheet } from "./sheet.js";
 import { defaults, format, parse, settle } from "./state.js";
-import { bytes, count } from "./svg.js";
+import { bytes, count, endLabels } from "./svg.js";
 import { Tree } from "./tree.js";
 
 const $ = (id) => document.getElementById(id);
@@ -256,7 +256,8 @@ function explain(answer) {
 // describe returns the picture in words.
 function describe(answer, args) {
   const where = args.at.map((i, axis) => (axis === args.row || axis === args.col ? null : `axis ${axis} at ${i}`)).filter(Boolean);
-  return `Heat map of ${count(rows())} rows and ${count(cols())} columns${where.length ? `, ${where.join(", ")}` : ""}, values from ${answer.low.toPrecision(4)} to ${answer.high.toPrecision(4)}`;
+  const [low, high] = endLabels(answer.low, answer.high);
+  return `Heat map of ${count(rows())} rows and ${count(cols())} columns${where.length ? `, ${where.join(", ")}` : ""}, values from ${low} to ${high}`;
 }
 
 async function status() {

@@ -1,18 +1,27 @@
 // The line plot, the histogram, the chunk map and the table of values.
-import { bytes, count, el, integerTicks, label, portion, ticks } from "./svg.js";
+import { bytes, count, el, endLabels, integerTicks, label, labels, portion, textWidth, ticks } from "./svg.js";
 
-const left = 54, right = 6, top = 6, bottom = 20;
+const right = 6, top = 6, bottom = 20;
 
 // frame clears an SVG element and returns the functions that map values to its places.
 function frame(svg, x0, x1, y0, y1, xTicks) {
   const w = svg.clientWidth || 260, h = svg.clientHeight || 130;
+  const rows = ticks(y0, y1, 5), rowLabels = labels(rows);
+  const left = Math.max(54, textWidth(rowLabels) + 8);
   const x = (v) => left + portion(v, x0, x1) * (w - left - right);
   const y = (v) => h - bottom - portion(v, y0, y1) * (h - top - bottom);
   svg.replaceChildren();
-  for (const t of ticks(y0, y1, 5)) {
-    svg.append(el("line", { x1: left, x2: w - right, y1: y(t), y2: y(t), class: "tick" }), el("text", { x: left - 5, y: y(t) + 4, "text-anchor": "end" }, label(t)));
+  rows.forEach((t, i) => {
+    svg.append(el("line", { x1: left, x2: w - right, y1: y(t), y2: y(t), class: "tick" }), el("text", { x: left - 5, y: y(t) + 4, "text-anchor": "end" }, rowLabels[i]));
+  });
+  // As many labels as have room below the plot, and as are within the element.
+  let cols, colLabels, wide;
+  for (let n = 5; n > 0; n--) {
+    cols = xTicks(x0, x1, n);
+    [colLabels, wide] = [labels(cols), textWidth(labels(cols))];
+    if (cols.length < 2 || x(cols[1]) - x(cols[0]) >= wide + 6) break;
   }
-  for (const t of xTicks(x0, x1, 5)) svg.append(el("text", { x: x(t), y: h - 5, "text-anchor": "middle" }, label(t)));
+  cols.forEach((t, i) => svg.append(el("text", { x: Math.max(wide / 2, Math.min(w - wide / 2, x(t))), y: h - 5, "text-anchor": "middle" }, colLabels[i])));
   return { x, y, h };
 }
 
@@ -37,7 +46,8 @@ export function drawLine(svg, values, step, at, axis) {
   if (values.length <= 40) values.forEach((v, i) => Number.isFinite(v) && svg.append(el("circle", { cx: x(i * step), cy: y(v), r: 2, class: "dots" })));
   svg.append(el("line", { x1: x(at), x2: x(at), y1: top, y2: h - bottom, class: "mark" }));
   const every = step > 1 ? `, every ${count(step)}th` : "";
-  svg.setAttribute("aria-label", `Line along axis ${axis}: ${count(values.length)} values from ${label(low)} to ${label(high)}${every}`);
+  const ends = endLabels(low, high);
+  svg.setAttribute("aria-label", `Line along axis ${axis}: ${count(values.length)} values from ${ends[0]} to ${ends[1]}${every}`);
 }
 
 // drawHistogram draws the counts of a picture, with marks at the ends of its colors.
@@ -54,7 +64,7 @@ export function drawHistogram(svg, note, answer) {
   svg.append(el("path", { d: path, class: "data" }));
   for (const v of [answer.low, answer.high]) if (v > low && v < high) svg.append(el("line", { x1: x(v), x2: x(v), y1: top, y2: y(0), class: "mark" }));
   const rest = [nan && `${count(nan)} NaN`, infinite && `${count(infinite)} infinite`].filter(Boolean).map((t) => `, ${t}`).join("");
-  note.textContent = total ? `${count(total)} values shown, ${high > low ? `${label(low)} to ${label(high)}` : `all ${label(low)}`}${rest}` : `no finite values${rest}`;
+  note.textContent = total ? `${count(total)} values shown, ${high > low ? endLabels(low, high).join(" to ") : `all ${label(low)}`}${rest}` : `no finite values${rest}`;
   svg.setAttribute("aria-label", `Histogram: ${note.textContent}`);
 }
 

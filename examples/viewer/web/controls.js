@@ -1,5 +1,5 @@
 // The controls above and below the picture.
-import { count, label } from "./svg.js";
+import { count, endLabels } from "./svg.js";
 
 const $ = (id) => document.getElementById(id);
 
@@ -63,7 +63,7 @@ export class Controls {
   // limits shows the range of the colors, where the user has set none.
   limits(low, high) {
     this.#limits = [low, high];
-    [$("low").placeholder, $("high").placeholder] = [label(low), label(high)];
+    [$("low").placeholder, $("high").placeholder] = endLabels(low, high);
   }
 
   // step moves the first slider.

@@ -1,10 +1,10 @@
 // The canvas with the heat map, its axes and its color bar: zoom, pan, cursor.
-import { count, el, integerTicks, label, logTicks, portion, ticks } from "./svg.js";
+import { count, el, endLabels, integerTicks, labels, logTicks, portion, textWidth, ticks } from "./svg.js";
 
 const mostPixels = 2048;
 
-// textWidth returns the pixels of the largest index of an axis with n items.
-const textWidth = (n) => 6.5 * count(n - 1).length;
+// indexWidth returns the pixels of the largest index of an axis with n items.
+const indexWidth = (n) => textWidth([count(n - 1)]);
 
 export class Picture {
   rows = 1;
@@ -39,7 +39,7 @@ export class Picture {
   // open shows a plane with some rows and columns, and a window or all of it.
   open(rows, cols, window, names) {
     [this.rows, this.cols, this.names, this.#image] = [rows, cols, names, null];
-    this.canvas.closest("#figure").style.setProperty("--left", `${Math.max(58, textWidth(rows) + 22)}px`);
+    this.canvas.closest("#figure").style.setProperty("--left", `${Math.max(58, indexWidth(rows) + 22)}px`);
     this.resize();
     this.window = window ? { ...window } : this.fit();
     this.#clamp();
@@ -178,7 +178,7 @@ export class Picture {
     const { clientWidth: w, clientHeight: h } = this.canvas;
     const x = [], y = [], left = this.axisY.clientWidth;
     const from = (v) => Math.max(0, Math.ceil(v - 0.5));
-    for (const t of integerTicks(from(this.window.left), Math.min(this.cols - 1, this.window.right - 0.5), w / (textWidth(this.cols) + 24))) {
+    for (const t of integerTicks(from(this.window.left), Math.min(this.cols - 1, this.window.right - 0.5), w / (indexWidth(this.cols) + 24))) {
       const at = ((t + 0.5 - this.window.left) / this.width) * w;
       x.push(el("line", { x1: at, x2: at, y1: 0, y2: 5, class: "tick" }), el("text", { x: at, y: 17, "text-anchor": "middle" }, count(t)));
     }
@@ -207,10 +207,12 @@ export class Picture {
     const h = this.canvas.clientHeight;
     const [f, list] = log && high > low ? [Math.log, logTicks(low, high)] : [(v) => v, ticks(low, high, h / 45)];
     const at = (v) => (high > low ? h * (1 - portion(f(v), f(low), f(high))) : h / 2);
-    this.barAxis.replaceChildren(...list.flatMap((t) => [
-      el("line", { x1: 0, x2: 5, y1: at(t), y2: at(t), class: "tick" }), el("text", { x: 8, y: at(t) + 4 }, label(t)),
+    const texts = labels(list), ends = endLabels(low, high);
+    this.canvas.closest("#figure").style.setProperty("--right", `${Math.max(96, textWidth(texts) + 44)}px`);
+    this.barAxis.replaceChildren(...list.flatMap((t, i) => [
+      el("line", { x1: 0, x2: 5, y1: at(t), y2: at(t), class: "tick" }), el("text", { x: 8, y: at(t) + 4 }, texts[i]),
     ]));
-    this.barAxis.setAttribute("aria-label", `Color bar from ${label(low)} to ${label(high)}${log ? ", logarithmic" : ""}`);
+    this.barAxis.setAttribute("aria-label", `Color bar from ${ends[0]} to ${ends[1]}${log ? ", logarithmic" : ""}`);
   }
 
   // #item returns the item under the pointer, or null.

@@ -13,7 +13,7 @@ export function ticks(low, high, n) {
   if ([low, high].every(Number.isFinite) && high - low === Infinity) return ticks(low / 4, high / 4, n).map((x) => x * 4);
   const span = high - low;
   if (!(span > 0) || !Number.isFinite(span)) return [low];
-  const raw = span / Math.max(n, 1);
+  const raw = Math.max(span / Math.max(n, 1), Math.max(-low, high) * 2 ** -52); // i below must count exactly
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= raw);
   const list = [];
@@ -43,13 +43,23 @@ export function logTicks(low, high) {
   return inside.length > 1 ? inside : [low, high];
 }
 
-// label returns a number as short text.
-export function label(x) {
+// label returns a number as short text, with the digits that tell it apart from numbers at a distance of step.
+export function label(x, step = Infinity) {
   if (x === 0) return "0";
   const a = Math.abs(x);
-  if (a >= 1e6 || a < 1e-4) return x.toExponential(3).replace(/\.?0+e/, "e").replace("e+", "e");
-  return String(+x.toPrecision(6));
+  const digits = step > 0 && step < a ? Math.min(17, Math.floor(Math.log10(a)) - Math.floor(Math.log10(step) + 1e-9) + 1) : 1;
+  if (a >= 1e6 || a < 1e-4) return x.toExponential(Math.max(3, digits - 1)).replace(/\.?0+e/, "e").replace("e+", "e");
+  return String(+x.toPrecision(Math.max(6, digits)));
 }
+
+// labels returns the labels of ticks.
+export const labels = (list) => list.map((t, i) => label(t, Math.min(t - (list[i - 1] ?? -Infinity), (list[i + 1] ?? Infinity) - t)));
+
+// endLabels returns the labels of the ends of a range.
+export const endLabels = (low, high) => [low, high].map((x) => label(x, (high - low) / 10));
+
+// textWidth returns the pixels of the longest label of a list, about.
+export const textWidth = (list) => 6.5 * Math.max(0, ...list.map((t) => t.length));
 
 // count returns a whole number with narrow spaces between thousands.
 export const count = (n) => n.toLocaleString("en-US").replace(/,/g, "\u202f");
