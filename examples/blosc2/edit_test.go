@@ -460,3 +460,18 @@ func TestAppendToSuperChunk(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+// TestDTypeOfNPY expects that append and set check -dtype for a .npy file, too.
+func TestDTypeOfNPY(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.b2nd")
+	must(t, numbers(6), "create", "-dtype", "<i4", path)
+	file := npyFile([]int64{6}, false, numbers(6))
+	for _, verb := range [][]string{{"append", path}, {"set", path, ":6"}} {
+		fails(t, 1, "-dtype: ", file, append(verb, "-dtype", "foo")...)
+		fails(t, 1, "the array has dtype <i4, not <f8", file, append(verb, "-dtype", "<f8")...)
+		must(t, file, append(verb, "-dtype", "<i4")...)
+	}
+	if got := must(t, "", "dump", path); got != strings.Repeat(numbers(6), 2) {
+		t.Errorf("%q", got)
+	}
+}

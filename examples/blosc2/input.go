@@ -339,26 +339,24 @@ func byteCount(shape []int64, itemSize int) (int64, bool) {
 // rawInput are the options of verbs that write raw bytes to an array.
 type rawInput struct {
 	Raw   bool   `help:"the input is raw bytes, items in C order. Other input than .npy is refused without -raw or -dtype"`
-	DType string `name:"dtype" placeholder:"'<f4'" help:"the input is raw items of this dtype, which must be that of the array"`
+	DType string `name:"dtype" placeholder:"'<f4'" help:"the input is raw items of this dtype, or a .npy file. The dtype must be that of the array"`
 }
 
-// check returns an error unless the input is a .npy file, or its items have the dtype d according to the options.
+// check returns an error unless the input is a .npy file or an option declares it as raw, and the option for the dtype,
+// if there is one, has the dtype d of the array.
 func (r *rawInput) check(in *input, d meta.DType) error {
-	if in.npy != nil {
+	if r.DType != "" {
+		given, err := meta.ParseDType(r.DType)
+		if err != nil {
+			return fmt.Errorf("-dtype: %w", err)
+		}
+		if given.String() != d.String() {
+			return fmt.Errorf("the array has dtype %s, not %s", d, given)
+		}
 		return nil
 	}
-	if r.DType == "" && !r.Raw {
+	if in.npy == nil && !r.Raw {
 		return errNotNPY("-raw if it is raw items of dtype " + d.String())
-	}
-	if r.DType == "" {
-		return nil
-	}
-	given, err := meta.ParseDType(r.DType)
-	if err != nil {
-		return fmt.Errorf("-dtype: %w", err)
-	}
-	if given.String() != d.String() {
-		return fmt.Errorf("the array has dtype %s, not %s", d, given)
 	}
 	return nil
 }
