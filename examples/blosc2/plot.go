@@ -272,6 +272,17 @@ func checkRange(low, high float64) error {
 	return nil
 }
 
+// checkLog returns an error if a range from low cannot be logarithmic, but has to.
+func (v *plotCmd) checkLog(low float64) error {
+	switch {
+	case !v.Log || low > 0:
+		return nil
+	case v.Range == nil:
+		return errors.New("no finite value is above 0, so the range cannot be logarithmic")
+	}
+	return fmt.Errorf("a logarithmic range cannot begin at %g", low)
+}
+
 // limits returns the range of values of the picture, in which values are not NaN.
 func (v *plotCmd) limits(values []float64) (low, high float64) {
 	if v.Range != nil {

@@ -33,8 +33,8 @@ func (v *plotCmd) heat(e *env, p *plot.Plot, area draw.Canvas, r ndarray.Reader)
 	if err := checkRange(low, high); err != nil {
 		return err
 	}
-	if v.Log && low <= 0 {
-		return fmt.Errorf("a logarithmic range cannot begin at %g", low)
+	if err := v.checkLog(low); err != nil {
+		return err
 	}
 	rows, cols := int((shape[0]-1)/step[0]+1), int((shape[1]-1)/step[1]+1)
 	scale := max(1, 1500/max(rows, cols)) // so that the picture shows items with sharp edges
@@ -142,10 +142,10 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 		return err
 	}
 	p.X.Tick.Marker, p.Y.Tick.Marker = plot.TickerFunc(axisTicks), plot.TickerFunc(axisTicks)
+	if err := v.checkLog(low); err != nil {
+		return err
+	}
 	if v.Log {
-		if low <= 0 {
-			return fmt.Errorf("a logarithmic range cannot begin at %g", low)
-		}
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logAxisTicks)
 	}
 	if high == low {

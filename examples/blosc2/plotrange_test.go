@@ -43,3 +43,14 @@ func TestPlotRange(t *testing.T) {
 		t.Errorf("-range 0,1: exit status %d, %q", code, errOut.String())
 	}
 }
+
+// TestPlotNothingLogarithmic draws values that have no logarithm. Only a range of the user is named in the error.
+func TestPlotNothingLogarithmic(t *testing.T) {
+	const none, given = "no finite value is above 0, so the range cannot be logarithmic", "a logarithmic range cannot begin at 0"
+	for _, a := range []string{quadrants(t, "0", "-1", "nan", "0"), quadrants(t, "nan", "nan", "nan", "nan")} {
+		for _, sel := range []string{":", "0"} {
+			fails(t, 1, none, "", "plot", "-log", a, "-", sel)
+			fails(t, 1, given, "", "plot", "-log", "-range", "0,1", a, "-", sel)
+		}
+	}
+}
