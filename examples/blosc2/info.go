@@ -13,7 +13,7 @@ import (
 
 // infoCmd prints the contents of the headers.
 type infoCmd struct {
-	JSON   bool     `name:"json" help:"print a JSON object for each path with the keys path nbytes cbytes nchunks typesize chunksize blocksize compcode clevel filters filters_meta metalayers vlmeta, and for arrays also ndim shape chunks blocks dtype dtype_format. Metalayers are in hexadecimal: fixed-length ones as stored, variable-length ones decompressed. The other keys are codec and filter_names, the names for compcode and filters, data_bytes and padding_bytes, whose sum is nbytes, and meta and attrs, the decoded metalayers"`
+	JSON   bool     `name:"json" help:"print a JSON object for each path with the keys path nbytes cbytes nchunks typesize chunksize blocksize compcode clevel filters filters_meta metalayers vlmeta, and for arrays also ndim shape chunks blocks dtype dtype_format. Metalayers are in hexadecimal: fixed-length ones as stored, variable-length ones decompressed. The other keys are codec and filter_names, the names for compcode and filters, data_bytes and padding_bytes, whose sum is nbytes, and meta and attrs, the decoded metalayers. Those that cannot be decoded are in meta_errors and attrs_errors instead, with their errors"`
 	Chunks bool     `help:"print a table of the chunks: position in the file (number of the file in a directory), stored size, ratio, codec and special value. It reads the header of each chunk"`
 	Tree   bool     `help:"print the tree of a store. If a leaf cannot be opened, the exit status is 1"`
 	Paths  []string `arg:"" name:"PATH"`

@@ -160,3 +160,27 @@ func TestInfoManyChunks(t *testing.T) {
 		t.Errorf("exit %d, %d bytes of memory", code, got)
 	}
 }
+
+// TestInfoJSONErrors expects the error of an attribute that cannot be decoded, and null only for an attribute that is
+// null.
+func TestInfoJSONErrors(t *testing.T) {
+	a := newArray(t)
+	must(t, "", "vlmeta", a, "set", "nothing", "null")
+	if out := must(t, "", "info", "-json", a); strings.Contains(out, "_errors") {
+		t.Errorf("%s", out)
+	}
+	must(t, "", "vlmeta", "-hex", a, "set", "broken", "91")
+	var info struct {
+		Attrs  map[string]any
+		Errors map[string]string `json:"attrs_errors"`
+	}
+	out := must(t, "", "info", "-json", a)
+	if err := json.Unmarshal([]byte(out), &info); err != nil {
+		t.Fatal(err)
+	}
+	nothing, ok := info.Attrs["nothing"]
+	_, decoded := info.Attrs["broken"]
+	if !ok || nothing != nil || decoded || !strings.Contains(info.Errors["broken"], "unmarshal") || len(info.Errors) != 1 {
+		t.Errorf("%s", out)
+	}
+}

@@ -37,7 +37,9 @@ type infoFields struct {
 	Data        int64    `json:"data_bytes"`
 	Padding     int64    `json:"padding_bytes"`
 	Meta        valueMap `json:"meta"`
+	MetaErrors  valueMap `json:"meta_errors,omitempty"`
 	Attrs       valueMap `json:"attrs"`
+	AttrsErrors valueMap `json:"attrs_errors,omitempty"`
 }
 
 // chunkFields is the object for single chunks.
@@ -65,25 +67,37 @@ func (m hexMap) MarshalJSON() ([]byte, error) {
 	return marshalLayers(m, func(content []byte) ([]byte, error) { return json.Marshal(hex.EncodeToString(content)) })
 }
 
-// valueMap is a list of metalayers, printed as an object with decoded contents. What is not MessagePack, or takes more
-// memory than check allows, is null, and what JSON cannot express is a string.
-type valueMap struct {
-	layers []meta.Layer
-	check  func(n int64) error
-}
+// valueMap is a list of metalayers, printed as an object. Their contents are JSON.
+type valueMap []meta.Layer
 
 // MarshalJSON implements json.Marshaler.
 func (m valueMap) MarshalJSON() ([]byte, error) {
-	return marshalLayers(m.layers, func(content []byte) ([]byte, error) {
-		text, err := unpackJSON(content, m.check)
+	return marshalLayers(m, func(content []byte) ([]byte, error) { return content, nil })
+}
+
+// decodeLayers returns the decoded contents of metalayers, and the errors of those that are not MessagePack or take
+// more memory than check allows, as JSON strings. A value that JSON cannot express is a string.
+func decodeLayers(layers []meta.Layer, check func(n int64) error) (values, failed valueMap) {
+	values = valueMap{}
+	for _, l := range layers {
+		text, err := unpackJSON(l.Content, check)
 		if err != nil {
-			return []byte("null"), nil
+			failed = append(failed, meta.Layer{Name: l.Name, Content: jsonString(err.Error())})
+			continue
 		}
-		if !json.Valid([]byte(text)) {
-			return json.Marshal(text)
+		content := []byte(text)
+		if !json.Valid(content) {
+			content = jsonString(text)
 		}
-		return []byte(text), nil
-	})
+		values = append(values, meta.Layer{Name: l.Name, Content: content})
+	}
+	return values, failed
+}
+
+// jsonString returns a string in JSON.
+func jsonString(text string) []byte {
+	b, _ := json.Marshal(text) // of a string, there is no error
+	return b
 }
 
 // marshalLayers returns an object with the names of layers, and what value makes of their contents. A name that is not
@@ -147,8 +161,9 @@ func infoJSON(e *env, s *source) error {
 		Path: s.path, NBytes: i.NBytes, CBytes: i.CBytes, NChunks: i.NumChunks, TypeSize: i.TypeSize,
 		ChunkSize: i.ChunkSize, BlockSize: i.BlockSize, CompCode: i.Params.Codec.Code(),
 		CLevel: storedLevel(i.Params.Level), Metalayers: s.frame.Meta(),
-		Codec: i.Params.Codec.String(), FilterNames: filterList(i.Params.Filters), Data: dataBytes(s), Meta: valueMap{s.frame.Meta(), s.frame.CheckAlloc},
+		Codec: i.Params.Codec.String(), FilterNames: filterList(i.Params.Filters), Data: dataBytes(s),
 	}
+	v.Meta, v.MetaErrors = decodeLayers(s.frame.Meta(), s.frame.CheckAlloc)
 	v.Filters, v.FiltersMeta = headerFilters(i.Params)
 	total := int64(0)
 	for _, name := range s.frame.VLMetaNames() {
@@ -163,7 +178,7 @@ func infoJSON(e *env, s *source) error {
 		v.VLMeta = append(v.VLMeta, meta.Layer{Name: name, Content: b})
 	}
 	v.Padding = max(0, i.NBytes-v.Data)
-	v.Attrs = valueMap{v.VLMeta, s.frame.CheckAlloc}
+	v.Attrs, v.AttrsErrors = decodeLayers(v.VLMeta, s.frame.CheckAlloc)
 	if a := s.array; a != nil {
 		shape, chunks, blocks := a.Shape(), a.Chunks(), a.Blocks()
 		n := len(shape)
