@@ -41,10 +41,10 @@ password: use a proxy for both.
   /api/chunk/PATH       the stored bytes of chunk nchunk=N
 
 An empty SEL selects all items. With format=npy or format=json, or the header Accept, a client asks for a form of a
-selection or listing; format without sel is an error for a file. In JSON, byte strings are text, or
-{"bytes": hexadecimal} if they are not UTF-8, and codes of text that UTF-8 cannot have are escapes such as \ud800. The
-paths below /api are those of Caterva2 that C2Array of python-blosc2 reads. Attributes are schunk.vlmeta of /api/info;
-schunk.vlmeta_errors has the errors of those that cannot be decoded.
+selection, and with format=json for a listing in JSON. Other formats are errors, as is format without sel for a file.
+In JSON, byte strings are text, or {"bytes": hexadecimal} if they are not UTF-8, and codes of text that UTF-8 cannot
+have are escapes such as \ud800. The paths below /api are those of Caterva2 that C2Array of python-blosc2 reads.
+Attributes are schunk.vlmeta of /api/info; schunk.vlmeta_errors has the errors of those that cannot be decoded.
 
 If the answers in memory reach -memory, further ones get status 503. An eighth of it, or -memory minus -result if that
 is less, is only for small answers: with the defaults, those of up to 256 KiB. The size of a selection is that of its

@@ -129,6 +129,7 @@ func TestHostileSelections(t *testing.T) {
 		"/big.b2nd?sel=None,...,None": 413, "/big.b2nd?sel=:&format=json": 413, "/text?sel=0": 422, "/?sel=0": 422, "/missing?sel=0": 404,
 		"/api/fetch/big.b2nd?slice_=:,:1000": 413, "/api/fetch/a.b2nd?slice_=20": 400, "/api/fetch/a.b2nd?slice_=0&field=x": 501,
 		"/api/chunk/a.b2nd?nchunk=-1": 400, "/api/chunk/a.b2nd?nchunk=1": 400, "/api/chunk/a.b2nd?nchunk=": 400, "/api/chunk/a.b2nd?nchunk=99999999999999999999": 400,
+		"/?format=": 200, "/?format=json": 200, "/?format=xml": 400, "/?format=npy": 400,
 		"/api/chunk/text?nchunk=0": 422, "/api/info/text": 422, "/api/info/": 422,
 	} {
 		r := ask(t, s, "GET", uri)

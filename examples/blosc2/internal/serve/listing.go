@@ -37,6 +37,10 @@ type child struct {
 
 // serveListing answers with the entries of a directory or of a store.
 func (s *Server) serveListing(w *response, r *http.Request) error {
+	format := r.URL.Query().Get("format")
+	if format != "" && format != "json" {
+		return errorf(http.StatusBadRequest, "format %q, want json or none for a listing", format)
+	}
 	ctx, decoder, leave, err := s.enterDecoder(r)
 	if err != nil {
 		return err
@@ -50,7 +54,7 @@ func (s *Server) serveListing(w *response, r *http.Request) error {
 	w.Header().Set("Cache-Control", "no-cache")
 	h := held{what: "the listing", limit: s.limits.Result, memory: s.memory}
 	defer h.free()
-	if r.URL.Query().Get("format") == "json" || prefersJSON(r) {
+	if format == "json" || prefersJSON(r) {
 		w.Header().Set("Content-Type", "application/json")
 		err = l.writeJSON(&h)
 	} else {
