@@ -65,9 +65,17 @@ func (v *serveCmd) Run(e *env) error {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"requests", v.Requests}, {"decoders", v.Decoders}, {"threads", v.Threads}, {"arrays", v.Arrays}, {"time", int(v.Time)}} {
+	}{{"decoders", v.Decoders}, {"threads", v.Threads}} {
 		if n.value < 0 {
 			return usagef("-%s must not be negative", n.name)
+		}
+	}
+	for _, n := range []struct {
+		name  string
+		value int64
+	}{{"requests", int64(v.Requests)}, {"time", int64(v.Time)}, {"arrays", int64(v.Arrays)}} {
+		if n.value <= 0 { // 0 would be the default
+			return usagef("-%s must be above 0", n.name)
 		}
 	}
 	if v.Addr == "" {

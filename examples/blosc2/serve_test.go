@@ -83,5 +83,9 @@ func TestServe(t *testing.T) {
 	fails(t, 1, "missing", "", "serve", "-addr", "127.0.0.1:0", filepath.Join(t.TempDir(), "missing"))
 	fails(t, 1, "listen", "", "serve", "-addr", "127.0.0.1:x", t.TempDir())
 	fails(t, 2, "-memory 1 is less than -result", "", "serve", "-memory", "1", t.TempDir())
-	fails(t, 2, "-requests must not be negative", "", "serve", "-requests=-1", t.TempDir())
+	for _, option := range []string{"-requests=-1", "-requests=0", "-time=-1s", "-time=0s", "-arrays=0"} {
+		name, _, _ := strings.Cut(option, "=")
+		fails(t, 2, name+" must be above 0", "", "serve", "-addr", "127.0.0.1:x", option, t.TempDir())
+	}
+	fails(t, 2, "-threads must not be negative", "", "serve", "-threads=-1", t.TempDir())
 }
