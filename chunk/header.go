@@ -32,11 +32,11 @@ func ParseHeader(b []byte, size int64) (Header, error) {
 	if err != nil {
 		return Header{}, err
 	}
-	p := Params{TypeSize: h.TypeSize, BlockSize: h.BlockSize, Codec: h.CodecID(), CodecMeta: h.CodecMeta, Filters: h.Filters[:], Dict: h.HasDict()}
-	if h.VLBlocks() {
+	p := Params{TypeSize: h.TypeSize, BlockSize: h.BlockSize, Codec: h.CodecID(), CodecMeta: h.CodecMeta, Filters: h.Filters[:], Dict: h.HasDict}
+	if h.VLBlocks {
 		p.BlockSize = 0
 	}
-	if h.Stored() {
+	if h.Stored {
 		p.Level = codec.NoCompression
 	}
 	p.Split = SplitNever
@@ -44,8 +44,8 @@ func ParseHeader(b []byte, size int64) (Header, error) {
 		p.Split = SplitAlways
 	}
 	return Header{
-		Version: int(h.Version), NBytes: h.NBytes, CBytes: h.CBytes, NumBlocks: h.NumBlocks(),
-		Special: h.Special(), Stored: h.Stored(), VarBlocks: h.VLBlocks(), Params: p,
+		Version: int(h.Version), NBytes: h.NBytes, CBytes: h.CBytes, NumBlocks: h.NumBlocks,
+		Special: h.Special, Stored: h.Stored, VarBlocks: h.VLBlocks, Params: p,
 	}, nil
 }
 

@@ -130,13 +130,13 @@ func (b *Batch) examine(c []byte, built *coder.Header, n int) (h coder.Header, e
 		h = *built
 	} else {
 		h, err = coder.ParseHeader(c, int64(len(c)))
-		b.copied = b.copied || err == nil && h.Special() == chunk.Regular && !h.Stored()
+		b.copied = b.copied || err == nil && h.Special == chunk.Regular && !h.Stored
 	}
 	switch {
 	case err != nil:
 	case h.NBytes == 0:
 		err = fmt.Errorf("chunk of 0 bytes, want at least 1: %w", ErrParam)
-	case n > 0 && h.VLBlocks() != b.next.vlBlocks:
+	case n > 0 && h.VLBlocks != b.next.vlBlocks:
 		err = fmt.Errorf("cannot mix chunks with blocks of fixed and of variable size: %w", ErrParam)
 	case b.next.nbytes > math.MaxInt64-int64(h.NBytes):
 		err = fmt.Errorf("cannot add %d bytes to %d: %w", h.NBytes, b.next.nbytes, ErrTooLarge)
@@ -174,12 +174,12 @@ func (b *Batch) write(c []byte) (location, error) {
 
 // store writes a chunk, or finds the special entry that represents it.
 func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
-	b.next.vlBlocks = h.VLBlocks()
-	e, special := specialEntry(h.Special())
+	b.next.vlBlocks = h.VLBlocks
+	e, special := specialEntry(h.Special)
 	if special && b.next.indexes(h) {
 		return location{e: e}, nil
 	}
-	if special || h.Special() == chunk.Value && h.CBytes-coder.HeaderSize != int(b.next.typeSize) {
+	if special || h.Special == chunk.Value && h.CBytes-coder.HeaderSize != int(b.next.typeSize) {
 		var err error
 		if c, err = b.plainSpecial(c, h); err != nil {
 			return location{}, b.f.wrap("chunk", -1, err)
@@ -193,10 +193,10 @@ func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 // indexes reports whether the index of s can represent a special chunk of zeros, NaNs or uninitialized items, so that
 // it can be read again.
 func (s *snapshot) indexes(h *coder.Header) bool {
-	if s.chunkSize == 0 || h.Special() == chunk.NaNs && h.TypeSize != int(s.typeSize) {
+	if s.chunkSize == 0 || h.Special == chunk.NaNs && h.TypeSize != int(s.typeSize) {
 		return false
 	}
-	_, err := coder.IndexedSpecial(h.Special(), h.NBytes, s.cparams())
+	_, err := coder.IndexedSpecial(h.Special, h.NBytes, s.cparams())
 	return err == nil && h.NBytes%int(s.typeSize) == 0 // C-Blosc2 rejects special chunks that end inside an item
 }
 
@@ -208,7 +208,7 @@ func (b *Batch) plainSpecial(c []byte, h *coder.Header) ([]byte, error) {
 	n, size := h.NBytes, int(b.next.typeSize)
 	var value []byte
 	repeats := 1 // bytes
-	switch h.Special() {
+	switch h.Special {
 	case chunk.NaNs:
 		repeats = h.TypeSize
 	case chunk.Value:
@@ -217,17 +217,17 @@ func (b *Batch) plainSpecial(c []byte, h *coder.Header) ([]byte, error) {
 	}
 	if n%size == 0 && size%repeats == 0 && size <= coder.MaxTypeSize {
 		item := make([]byte, size)
-		coder.FillSpecial(item, h.Special(), value, h.TypeSize, 0)
+		coder.FillSpecial(item, h.Special, value, h.TypeSize, 0)
 		return coder.EncodeSpecial(nil, chunk.Value, n, item, coder.Params{TypeSize: size, BlockSize: h.BlockSize})
 	}
-	if h.Special() != chunk.NaNs && coder.IsZero(value) {
+	if h.Special != chunk.NaNs && coder.IsZero(value) {
 		return coder.EncodeZeros(n, h.TypeSize, h.BlockSize)
 	}
 	if err := b.f.CheckAlloc(int64(n)); err != nil {
 		return nil, err
 	}
 	plain := make([]byte, n)
-	coder.FillSpecial(plain, h.Special(), value, h.TypeSize, 0)
+	coder.FillSpecial(plain, h.Special, value, h.TypeSize, 0)
 	return coder.Encode(nil, plain, coder.Params{TypeSize: h.TypeSize, BlockSize: h.BlockSize, Codec: codec.LZ4}, nil)
 }
 

@@ -47,7 +47,7 @@ func checkTable(t *testing.T, f *Frame) {
 		var r coder.Reader
 		_, err = r.Locate(raw, int64(len(raw)))
 		must(t, err)
-		if !r.Located() || table == nil || table.NumBlocks() != r.NumBlocks() || table.End() != int64(len(raw)) {
+		if !r.Located() || table == nil || table.NumBlocks() != r.NumBlocks || table.End() != int64(len(raw)) {
 			t.Fatalf("chunk %d: %v", i, table)
 		}
 		for k, x := range table.Ranges() {

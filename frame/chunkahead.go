@@ -135,7 +135,7 @@ func (a *chunkAhead) setParts() {
 		return
 	}
 	n := int64(len(a.head))
-	if cbytes := int64(r.Header().CBytes); a.whole && cbytes > n {
+	if cbytes := int64(r.CBytes); a.whole && cbytes > n {
 		a.parts = []*part{{Range: ranges.Range{Off: a.off, Len: cbytes}, of: a}}
 		return
 	}
@@ -145,7 +145,7 @@ func (a *chunkAhead) setParts() {
 	}
 	list := []ranges.Range{{Off: a.off + n, Len: max(int64(first)-n, 0)}}
 	if r.Located() {
-		list = a.blocks(list, r.NumBlocks(), r.Header().BlockSize, r.NeedsFirst(), func(k int) ranges.Range {
+		list = a.blocks(list, r.NumBlocks, r.BlockSize, r.NeedsFirst(), func(k int) ranges.Range {
 			from, to := r.BlockRange(k)
 			return ranges.Range{Off: int64(from), Len: int64(to - from)}
 		})

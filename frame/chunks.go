@@ -104,9 +104,9 @@ type ChunkInfo struct {
 
 // describe returns the description of chunk i by its index entry and its header.
 func (s *snapshot) describe(i int, h coder.Header) ChunkInfo {
-	c := ChunkInfo{Special: h.Special(), Off: -1, NBytes: h.NBytes, Blocks: h.NumBlocks()}
+	c := ChunkInfo{Special: h.Special, Off: -1, NBytes: h.NBytes, Blocks: h.NumBlocks}
 	if c.Special == chunk.Regular {
-		c.Stored, c.Codec, c.Filters = h.Stored(), h.CodecID(), h.Filters
+		c.Stored, c.Codec, c.Filters = h.Stored, h.CodecID(), h.Filters
 	}
 	if e := s.index.at(i); e >= 0 {
 		c.Off, c.CBytes = int64(e), h.CBytes
@@ -236,7 +236,7 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 		err = w.OpenAt(r, src.at, src.off, src.size, src.guess, want)
 	}
 	if err == nil {
-		err = s.checkSize(i, r.Header())
+		err = s.checkSize(i, &r.Header)
 	}
 	if err == nil && check {
 		sum := uint32(0)

@@ -299,7 +299,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		}
 		defer closeSource(c)
 	}
-	if blocks = r.NumBlocks(); regular && r.Header().Special() != chunk.Regular {
+	if blocks = r.NumBlocks; regular && r.Special != chunk.Regular {
 		blocks = 0
 	}
 	if k < 0 || k >= blocks {
@@ -314,7 +314,7 @@ func (f *Frame) readBlock(ctx context.Context, dst []byte, s *snapshot, w *worke
 		s.blocks.CompareAndSwap(last, nil) // the chunk may have been read during an edit
 		return dst, blocks, f.chunkError(s, i, err)
 	}
-	if r.Header().VLBlocks() {
+	if r.VLBlocks {
 		s.blocks.Store(last.after(i, k, r, far))
 	}
 	return out, blocks, nil

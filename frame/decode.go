@@ -276,31 +276,30 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 			return 0, err
 		}
 	}
-	if special, value := j.r.Special(); special != chunk.Regular && f.opts.Postfilter == nil {
-		return 0, d.plan.Special(v, special, value, j.r.Header().TypeSize, j.r.NBytes())
+	r := &j.r
+	if r.Special != chunk.Regular && f.opts.Postfilter == nil {
+		return 0, d.plan.Special(v, r.Special, r.Value, r.TypeSize, r.NBytes)
 	}
-	blocks = j.r.NumBlocks()
-	j.most = f.workersFor(d.call, int64(d.workers), int64(j.r.LargestBlock())) // the block size of s may be wrong
-	h := j.r.Header()
-	if want := d.blockSize; want > 0 && h.VLBlocks() {
+	blocks = r.NumBlocks
+	j.most = f.workersFor(d.call, int64(d.workers), int64(r.LargestBlock)) // the block size of s may be wrong
+	if want := d.blockSize; want > 0 && r.VLBlocks {
 		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))
-	} else if want > 0 && h.BlockSize != want {
-		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", h.BlockSize, want))
+	} else if want > 0 && r.BlockSize != want {
+		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of %d bytes, not %d", r.BlockSize, want))
 	}
 	switch {
 	case len(v.Blocks) > 0:
 		blocks = len(v.Blocks)
-		if last := int(v.Blocks[blocks-1]); last >= j.r.NumBlocks() {
-			return 0, f.chunkError(s, v.Chunk, corrupt("%d blocks, block %d wanted", j.r.NumBlocks(), last))
+		if last := int(v.Blocks[blocks-1]); last >= r.NumBlocks {
+			return 0, f.chunkError(s, v.Chunk, corrupt("%d blocks, block %d wanted", r.NumBlocks, last))
 		}
-	case v.To > 0 && !h.VLBlocks():
-		size := h.BlockSize
-		j.first = v.From / size
-		blocks = min((v.To-1)/size+1, blocks) - j.first
+	case v.To > 0 && !r.VLBlocks:
+		j.first = v.From / r.BlockSize
+		blocks = min((v.To-1)/r.BlockSize+1, blocks) - j.first
 	}
-	j.two = d.cache == nil && w.PrefersPairs(&j.r)
+	j.two = d.cache == nil && w.PrefersPairs(r)
 	if d.cache == nil && j.ahead == nil && !d.blockwise {
-		j.r.ReadAhead(j.first, blocks, v.Blocks)
+		r.ReadAhead(j.first, blocks, v.Blocks)
 	}
 	return blocks, nil
 }

@@ -271,9 +271,9 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	if j.close, err = f.openChunk(s, s.src, w, &j.old, i, j.after, 1, true); err != nil {
 		return err
 	}
-	j.oldSpecial, j.oldValue = j.old.Special()
-	j.oldType = j.old.Header().TypeSize
-	if h := j.old.Header(); h.NBytes != e.l.NBytes() || h.VLBlocks() || j.oldSpecial == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
+	h := &j.old.Header
+	j.oldSpecial, j.oldValue, j.oldType = h.Special, j.old.Value, h.TypeSize
+	if h.NBytes != e.l.NBytes() || h.VLBlocks || j.oldSpecial == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
 		return f.chunkError(s, i, corrupt("%d bytes in blocks of %d, not %d in %d", h.NBytes, h.BlockSize, e.l.NBytes(), e.l.BlockLen(0)))
 	}
 	return nil

@@ -216,14 +216,14 @@ func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState
 	if err == nil {
 		err = s.checkSize(i, &h)
 	}
-	e, special := specialEntry(h.Special())
+	e, special := specialEntry(h.Special)
 	switch {
 	case err != nil:
 	case int64(h.CBytes) != x.size:
 		err = corrupt("a chunk of %d bytes in a file of %d", h.CBytes, x.size)
 	case special && !s.indexes(&h):
-		err = corrupt("a chunk of %v", h.Special())
-	case h.VLBlocks() || h.Special() == chunk.Regular && h.NBytes == int(s.chunkSize) && h.BlockSize != int(s.blockSize):
+		err = corrupt("a chunk of %v", h.Special)
+	case h.VLBlocks || h.Special == chunk.Regular && h.NBytes == int(s.chunkSize) && h.BlockSize != int(s.blockSize):
 		err = corrupt("blocks of %d bytes, want %d", h.BlockSize, s.blockSize)
 	}
 	if err != nil && !errors.Is(err, ErrCorrupt) { // no writer writes such a chunk

@@ -328,7 +328,7 @@ func (r *Regions) sync() error {
 
 // put writes a chunk to its file.
 func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.Header) error {
-	if _, special := specialEntry(h.Special()); special && !b.next.indexes(h) {
+	if _, special := specialEntry(h.Special); special && !b.next.indexes(h) {
 		var err error
 		if c, err = b.plainSpecial(c, h); err != nil {
 			return err
@@ -337,7 +337,7 @@ func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.H
 		c = c[:h.CBytes]
 	}
 	if r.objects != nil {
-		return r.putObject(ctx, i, c, h.Special() != chunk.Regular)
+		return r.putObject(ctx, i, c, h.Special != chunk.Regular)
 	}
 	s, err := r.finished(ctx)
 	switch {
@@ -405,7 +405,7 @@ func (r *Regions) compare(ctx context.Context, s *snapshot, i int, c []byte) err
 	if special == chunk.Regular {
 		same, err = r.holds(ctx, int64(s.index.at(i)), c)
 	} else if h, err := coder.ParseHeader(c, int64(len(c))); err == nil {
-		same = h.Special() == special
+		same = h.Special == special
 	}
 	if err == nil && !same {
 		err = fmt.Errorf("the frame is finished, and the chunk has other bytes: %w", errs.ErrExist)

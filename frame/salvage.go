@@ -170,7 +170,7 @@ func (sv *salvager) repairItemSize(ctx context.Context) {
 func (sv *salvager) commonTypeSize(ctx context.Context) (size int32, ok bool) {
 	for i := range sv.s.index.distinct() {
 		h, err := sv.f.chunkHeader(storage.Bind(ctx, sv.s.src), sv.s, i)
-		if err != nil || h.Special() != chunk.Regular {
+		if err != nil || h.Special != chunk.Regular {
 			continue
 		}
 		if h.TypeSize == sv.s.chunkTypeSize() || ok && h.TypeSize != int(size) {
@@ -352,8 +352,8 @@ func (f *Frame) fitsBlocks(ctx context.Context, s *snapshot) error {
 			continue
 		}
 		switch h, err := f.chunkHeader(storage.Bind(ctx, s.src), s, i); {
-		case err != nil || h.Special() != chunk.Regular:
-		case int64(h.BlockSize) == want && !h.VLBlocks():
+		case err != nil || h.Special != chunk.Regular:
+		case int64(h.BlockSize) == want && !h.VLBlocks:
 			fit++
 		default:
 			other++

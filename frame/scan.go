@@ -117,7 +117,7 @@ func (sv *salvager) after(p *candidate) int64 {
 	end := p.at + int64(p.h.CBytes)
 	b, err := storage.ReadAll(sv.src, end, min(coder.HeaderSize, sv.size-end))
 	p.marked = err == nil && strings.HasPrefix(string(b), trailerStart)
-	if p.marked || err != nil || len(b) == 0 || p.h.Stored() || p.h.Special() != chunk.Regular {
+	if p.marked || err != nil || len(b) == 0 || p.h.Stored || p.h.Special != chunk.Regular {
 		return end
 	}
 	if len(b) == coder.HeaderSize {
@@ -130,7 +130,7 @@ func (sv *salvager) after(p *candidate) int64 {
 
 // plausible reports whether a chunk header may be one of this frame, or of its index.
 func (sv *salvager) plausible(h *coder.Header) bool {
-	if !h.Extended() || h.NBytes == 0 || h.VersionLZ > 1 {
+	if h.Overhead < coder.HeaderSize || h.NBytes == 0 || h.VersionLZ > 1 {
 		return false
 	}
 	return sv.fits(h) || isIndex(h)
@@ -142,7 +142,7 @@ func (sv *salvager) fits(h *coder.Header) bool {
 	if !sv.headed {
 		return true
 	}
-	return h.TypeSize == s.chunkTypeSize() && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks() == s.vlBlocks
+	return h.TypeSize == s.chunkTypeSize() && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks == s.vlBlocks
 }
 
 // decode decodes a chunk, unless ctx ends. It returns the cost in bytes, and reports whether the chunk is intact.
@@ -161,8 +161,8 @@ func (sv *salvager) decodeOn(ctx context.Context, wk *coder.Worker, p *candidate
 		return cost, false
 	}
 	var buf []byte
-	for k := range r.NumBlocks() {
-		if special, _ := r.Special(); special != chunk.Regular {
+	for k := range r.NumBlocks {
+		if r.Special != chunk.Regular {
 			break
 		}
 		n := r.BlockLen(k)
@@ -312,7 +312,7 @@ func (sv *salvager) measure(list []entry, candidates []candidate) error {
 		for _, e := range list {
 			full = max(full, sizes[e])
 			if h := headers[e]; h != nil && s.typeSize == 0 {
-				s.vlBlocks = h.VLBlocks()
+				s.vlBlocks = h.VLBlocks
 				if err := s.setCParams(chunk.Params{TypeSize: h.TypeSize}, coder.Plugins{}); err != nil {
 					return err
 				}

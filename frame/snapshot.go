@@ -86,7 +86,7 @@ func (q *blockSequence) reader(i int) *coder.Reader {
 // from the second block in order on, or from the first one of a chunk that is far. q may be nil.
 func (q *blockSequence) after(i, k int, r *coder.Reader, far bool) *blockSequence {
 	switch {
-	case k == r.NumBlocks()-1:
+	case k == r.NumBlocks-1:
 		return nil
 	case q.reader(i) != nil:
 		return q
@@ -411,7 +411,7 @@ func parseIndex(b []byte, h *coder.Header, want int64, most int, p *coder.Pool) 
 	if most > 0 && n > most {
 		return index{}, fmt.Errorf("%d chunks, OpenOptions.MaxChunks allows %d: %w", n, most, ErrTooLarge)
 	}
-	if h.Special() == chunk.Value && h.CBytes == coder.HeaderSize+8 {
+	if h.Special == chunk.Value && h.CBytes == coder.HeaderSize+8 {
 		if e := entry(binary.LittleEndian.Uint64(b[coder.HeaderSize:])); e < 0 {
 			return index{n: n, uniform: e}, nil
 		}
@@ -487,7 +487,7 @@ func (s *snapshot) packed() bool {
 }
 
 // isIndex reports whether a chunk may be an index.
-func isIndex(h *coder.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks() }
+func isIndex(h *coder.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks }
 
 // maxHeads is the largest number of bytes in heads.
 const maxHeads = 8 << 20

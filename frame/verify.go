@@ -165,24 +165,24 @@ func (f *Frame) verifyBlocks(ctx context.Context, from io.ReaderAt, s *snapshot,
 	}
 	defer closeSource(c)
 	if err := f.checkChecksum(s, i, r.Raw()); err != nil {
-		return *r.Header(), err
+		return r.Header, err
 	}
-	for k := range r.NumBlocks() {
+	for k := range r.NumBlocks {
 		n := r.BlockLen(k)
-		if special, _ := r.Special(); special != chunk.Regular {
+		if r.Special != chunk.Regular {
 			break
 		}
 		if err := ctx.Err(); err != nil {
-			return *r.Header(), f.chunkError(s, i, err)
+			return r.Header, f.chunkError(s, i, err)
 		}
 		if err := f.CheckAlloc(int64(n)); err != nil {
-			return *r.Header(), f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
+			return r.Header, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 		}
 		if err := w.DecodeBlock(w.memory(n), &r, k); err != nil {
-			return *r.Header(), f.chunkError(s, i, err)
+			return r.Header, f.chunkError(s, i, err)
 		}
 	}
-	return *r.Header(), nil
+	return r.Header, nil
 }
 
 // distinctChunks works on each stored chunk of a state once, even if the index references it many times. It also bounds
@@ -281,11 +281,11 @@ func (d *distinctChunks) verify(i int) (n int64, last bool, err error) {
 func (d *distinctChunks) checkSizes(i int, h *coder.Header) error {
 	switch {
 	case d.blockSize == 0 || d.s.index.at(i) < 0:
-	case h.Special() != chunk.Regular:
-		if err := coder.CheckItems(h.Special(), h.CBytes-coder.HeaderSize, h.TypeSize, int(d.itemSize)); err != nil {
+	case h.Special != chunk.Regular:
+		if err := coder.CheckItems(h.Special, h.CBytes-coder.HeaderSize, h.TypeSize, int(d.itemSize)); err != nil {
 			return d.f.chunkError(d.s, i, err)
 		}
-	case int64(h.BlockSize) != d.blockSize || h.VLBlocks():
+	case int64(h.BlockSize) != d.blockSize || h.VLBlocks:
 		return d.f.chunkError(d.s, i, corrupt("blocks of %d bytes, those of the array have %d", h.BlockSize, d.blockSize))
 	}
 	return nil
@@ -297,8 +297,8 @@ func (d *distinctChunks) checkIndexed(i int, h *coder.Header) error {
 	if d.blockSize == 0 || d.s.index.at(i) >= 0 {
 		return nil
 	}
-	if want := (int64(h.NBytes) + d.blockSize - 1) / d.blockSize; int64(h.NumBlocks()) != want {
-		return d.f.chunkError(d.s, i, corrupt("%v of %d blocks by the header, those of the array have %d", h.Special(), h.NumBlocks(), want))
+	if want := (int64(h.NBytes) + d.blockSize - 1) / d.blockSize; int64(h.NumBlocks) != want {
+		return d.f.chunkError(d.s, i, corrupt("%v of %d blocks by the header, those of the array have %d", h.Special, h.NumBlocks, want))
 	}
 	return nil
 }

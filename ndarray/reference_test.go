@@ -134,14 +134,14 @@ func headers(b []byte) []byte {
 func inOrder(c []byte) []byte {
 	le := binary.LittleEndian
 	h, err := coder.ParseHeader(c, int64(len(c)))
-	if err != nil || h.Special() != chunk.Regular || h.Stored() || h.HasDict() {
+	if err != nil || h.Special != chunk.Regular || h.Stored || h.HasDict {
 		return c
 	}
-	out := bytes.Clone(c[:coder.HeaderSize+4*h.NumBlocks()])
-	for k := range h.NumBlocks() {
+	out := bytes.Clone(c[:coder.HeaderSize+4*h.NumBlocks])
+	for k := range h.NumBlocks {
 		from := le.Uint32(c[coder.HeaderSize+4*k:])
 		to := uint32(len(c))
-		for i := range h.NumBlocks() {
+		for i := range h.NumBlocks {
 			if x := le.Uint32(c[coder.HeaderSize+4*i:]); x > from {
 				to = min(to, x)
 			}

@@ -130,7 +130,7 @@ func wantedBlocks(t *testing.T, a *ndarray.Array, start, stop []int64) (list [][
 			t.Fatal(err)
 		}
 		var want []ranges.Range
-		for k := range r.NumBlocks() {
+		for k := range r.NumBlocks {
 			if blockInBox(a, c.Box.Start, int64(k), start, stop) {
 				from, to := r.BlockRange(k)
 				want = append(want, ranges.Range{Off: int64(from), Len: int64(to - from)})

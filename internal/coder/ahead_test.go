@@ -119,7 +119,7 @@ func TestReadOnce(t *testing.T) {
 	}
 	before, inHead := file.calls, 0
 	block := make([]byte, blockSize)
-	for k := range r.NumBlocks() {
+	for k := range r.NumBlocks {
 		if err := w.DecodeBlock(block, &r, k); err != nil || !bytes.Equal(block, src[k*blockSize:][:blockSize]) {
 			t.Fatalf("block %d: %v, or wrong bytes", k, err)
 		}
@@ -127,8 +127,8 @@ func TestReadOnce(t *testing.T) {
 			inHead++
 		}
 	}
-	if n := file.calls - before; inHead == 0 || inHead == r.NumBlocks() || n != r.NumBlocks()-inHead {
-		t.Errorf("%d reads for %d blocks of which %d are in the head", n, r.NumBlocks(), inHead)
+	if n := file.calls - before; inHead == 0 || inHead == r.NumBlocks || n != r.NumBlocks-inHead {
+		t.Errorf("%d reads for %d blocks of which %d are in the head", n, r.NumBlocks, inHead)
 	}
 }
 
@@ -148,7 +148,7 @@ func TestReadAheadLittle(t *testing.T) {
 	if err := w.OpenAt(&r, bytes.NewReader(b), 0, int64(len(b)), 0, 0.1); err != nil {
 		t.Fatal(err)
 	}
-	if r.ReadAhead(0, r.NumBlocks(), nil); len(r.ahead) > 0 {
+	if r.ReadAhead(0, r.NumBlocks, nil); len(r.ahead) > 0 {
 		t.Errorf("%d bytes read ahead", len(r.ahead))
 	}
 	for _, c := range [][]byte{b, mustEncode(t, src, Params{TypeSize: 1, BlockSize: 4096, Level: codec.NoCompression})} {
@@ -180,8 +180,8 @@ func TestReadAheadKinds(t *testing.T) {
 			if err := w.OpenAt(&r, bytes.NewReader(b), 0, int64(len(b)), 0, 0.1); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			r.ReadAhead(first*r.NumBlocks()/2, r.NumBlocks()/2, nil)
-			for k := range r.NumBlocks() {
+			r.ReadAhead(first*r.NumBlocks/2, r.NumBlocks/2, nil)
+			for k := range r.NumBlocks {
 				got := make([]byte, r.BlockLen(k))
 				if err := w.DecodeBlock(got, &r, k); err != nil {
 					t.Fatalf("%s, block %d: %v", name, k, err)

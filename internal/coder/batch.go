@@ -33,11 +33,11 @@ func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
 func (w *Worker) decodePair(dst [2][]byte, r *Reader, k [2]int) bool {
 	defer w.batch.reset()
 	for i, k := range k {
-		if k < 0 || k >= r.h.nblocks || len(dst[i]) != r.BlockLen(k) {
+		if k < 0 || k >= r.NumBlocks || len(dst[i]) != r.BlockLen(k) {
 			return false
 		}
 		in, err := r.bytes(k, &w.in[i])
-		if err != nil || w.batch.addBlock(dst[i], &r.h, &cursor{b: in}, whole(len(dst[i]))) != nil {
+		if err != nil || w.batch.addBlock(dst[i], &r.Header, &cursor{b: in}, whole(len(dst[i]))) != nil {
 			return false
 		}
 	}
@@ -47,7 +47,7 @@ func (w *Worker) decodePair(dst [2][]byte, r *Reader, k [2]int) bool {
 // decodePlanes decodes the streams of a block at once, if that is faster, and reports whether it did. If not, decoding
 // them one by one finds the error, if there is one.
 func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
-	if r.h.streams(len(dst)) < 2 {
+	if r.streams(len(dst)) < 2 {
 		return false
 	}
 	d, err := w.decoder(r)
@@ -55,7 +55,7 @@ func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
 		return false
 	}
 	defer w.batch.reset()
-	return w.batch.addBlock(dst, &r.h, &c, p) == nil && w.batch.decode(d.batch) == nil
+	return w.batch.addBlock(dst, &r.Header, &c, p) == nil && w.batch.decode(d.batch) == nil
 }
 
 // batch holds streams that are decoded at once, src[i] to at least the first n[i] bytes of dst[i].

@@ -96,7 +96,7 @@ func TestDecodePairCorrupt(t *testing.T) {
 		if w.Open(&r, b) != nil {
 			continue
 		}
-		k := [2]int{i % r.NumBlocks(), (i/3 + 1) % r.NumBlocks()}
+		k := [2]int{i % r.NumBlocks, (i/3 + 1) % r.NumBlocks}
 		var want, got [2][]byte
 		for j, k := range k {
 			want[j], got[j] = make([]byte, r.BlockLen(k)), make([]byte, r.BlockLen(k))
@@ -123,7 +123,7 @@ func TestDecodePairCorrupt(t *testing.T) {
 	if err := w.Open(&r, good); err != nil {
 		t.Fatal(err)
 	}
-	for _, k := range [][2]int{{-1, 0}, {0, -1}, {r.NumBlocks(), 0}, {0, r.NumBlocks()}} {
+	for _, k := range [][2]int{{-1, 0}, {0, -1}, {r.NumBlocks, 0}, {0, r.NumBlocks}} {
 		if err := w.DecodePair([2][]byte{make([]byte, 4096), make([]byte, 4096)}, &r, k); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("blocks %d: %v", k, err)
 		}
@@ -197,7 +197,7 @@ func TestPlanesAtOnce(t *testing.T) {
 			if w.Open(&r, b) != nil || alone.Open(&other, b) != nil {
 				continue
 			}
-			k, n := i%r.NumBlocks(), 1+i*31%16_000
+			k, n := i%r.NumBlocks, 1+i*31%16_000
 			want, got := make([]byte, 16_000), make([]byte, 16_000)
 			wantErr, err := alone.DecodePrefix(want, &other, k, n), w.DecodePrefix(got, &r, k, n)
 			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() {

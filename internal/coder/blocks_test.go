@@ -24,9 +24,9 @@ func permute(t testing.TB, b []byte, gap int) []byte {
 	if err := w.Open(&r, b); err != nil {
 		t.Fatal(err)
 	}
-	first := HeaderSize + 4*r.NumBlocks()
+	first := HeaderSize + 4*r.NumBlocks
 	out := bytes.Clone(b[:first])
-	for _, k := range rand.New(rand.NewPCG(1, 2)).Perm(r.NumBlocks()) {
+	for _, k := range rand.New(rand.NewPCG(1, 2)).Perm(r.NumBlocks) {
 		out = append(out, make([]byte, gap)...)
 		binary.LittleEndian.PutUint32(out[HeaderSize+4*k:], uint32(len(out)))
 		out = append(out, b[r.starts[k]:r.ends[k]]...)
@@ -61,7 +61,7 @@ func chunksForBlocks(t testing.TB) map[string][2][]byte {
 		}
 		out[name] = [2][]byte{b, src}
 		h, _ := ParseHeader(b, int64(len(b)))
-		if h.Special() == Regular && !h.Stored() {
+		if h.Special == Regular && !h.Stored {
 			out[name+", permuted"] = [2][]byte{permute(t, b, 0), src}
 			out[name+", with gaps"] = [2][]byte{permute(t, b, 9), src}
 		}
@@ -127,7 +127,7 @@ func TestBlocks(t *testing.T) {
 			}
 			readAll(t, name, w, &r, src)
 		}
-		for k := range r.NumBlocks() {
+		for k := range r.NumBlocks {
 			at := r.BlockOffset(k)
 			checkPrefixes(t, name, w, &r, k, src[at:at+r.BlockLen(k)])
 		}
@@ -212,13 +212,13 @@ func TestLongTail(t *testing.T) {
 // shuffledOnly reports whether unshuffling is the last and only step of decoding a block.
 func shuffledOnly(r *Reader) bool {
 	n, shuffles := 0, false
-	for _, f := range r.h.Filters {
+	for _, f := range r.Filters {
 		if f.kind() != NoFilter && f.kind() != TruncPrec && f.kind() != IntTrunc {
 			n++
-			shuffles = f.kind() == Shuffle && (f.Param() > 1 || f.Param() == 0 && r.h.TypeSize > 1)
+			shuffles = f.kind() == Shuffle && (f.Param() > 1 || f.Param() == 0 && r.TypeSize > 1)
 		}
 	}
-	return n == 1 && shuffles && r.h.Special() == Regular && !r.h.Stored() && !r.h.VLBlocks()
+	return n == 1 && shuffles && r.Special == Regular && !r.Stored && !r.VLBlocks
 }
 
 // TestDecodeShuffledNot has blocks with other filters, or without filters.
@@ -265,7 +265,7 @@ func TestDecodeShuffledNot(t *testing.T) {
 func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 	t.Helper()
 	end := len(src)
-	for k := r.NumBlocks() - 1; k >= 0; k-- {
+	for k := r.NumBlocks - 1; k >= 0; k-- {
 		at, n := r.BlockOffset(k), r.BlockLen(k)
 		got := make([]byte, n)
 		if err := w.DecodeBlock(got, r, k); err != nil || at+n != end || !bytes.Equal(got, src[at:end]) {
@@ -291,8 +291,8 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 	if end != 0 {
 		t.Fatalf("%s: blocks start at %d", name, end)
 	}
-	for i := range r.NumBlocks() {
-		k := [2]int{i, (7*i + 1) % r.NumBlocks()}
+	for i := range r.NumBlocks {
+		k := [2]int{i, (7*i + 1) % r.NumBlocks}
 		got := [2][]byte{make([]byte, r.BlockLen(k[0])), make([]byte, r.BlockLen(k[1]))}
 		err := w.DecodePair(got, r, k)
 		for j, k := range k {
@@ -301,12 +301,12 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 			}
 		}
 	}
-	for _, k := range []int{-1, r.NumBlocks()} {
+	for _, k := range []int{-1, r.NumBlocks} {
 		if err := w.DecodeBlock(make([]byte, 10), r, k); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%s: block %d: %v", name, k, err)
 		}
 	}
-	if r.NumBlocks() > 0 {
+	if r.NumBlocks > 0 {
 		if err := w.DecodeBlock(make([]byte, r.BlockLen(0)+1), r, 0); !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%s: buffer too long: %v", name, err)
 		}
@@ -444,7 +444,7 @@ func TestReadErrors(t *testing.T) {
 				w := NewPool(nil).Get()
 				var r Reader
 				err := w.OpenAt(&r, f, 0, int64(len(b)), 0, want)
-				for k := 0; err == nil && k < r.NumBlocks(); k++ {
+				for k := 0; err == nil && k < r.NumBlocks; k++ {
 					err = w.DecodeBlock(make([]byte, r.BlockLen(k)), &r, k)
 				}
 				var e *Error
@@ -457,8 +457,8 @@ func TestReadErrors(t *testing.T) {
 				if cause == io.EOF && !errors.Is(err, errs.ErrCorrupt) {
 					t.Errorf("ending at %d: %v", fail, err)
 				}
-				if e.Block < 0 && r.NumBlocks() != 0 {
-					t.Errorf("failing at %d: a reader that could not be opened has %d blocks", fail, r.NumBlocks())
+				if e.Block < 0 && r.NumBlocks != 0 {
+					t.Errorf("failing at %d: a reader that could not be opened has %d blocks", fail, r.NumBlocks)
 				}
 			}
 		}

@@ -243,9 +243,9 @@ func (b *builder) plainZeros() (bool, error) {
 // end completes the chunk after its last block and returns its header.
 func (b *builder) end() Header {
 	h := b.l.h
-	if b.zeros && !h.VLBlocks() {
+	if b.zeros && !h.VLBlocks {
 		b.dst = b.dst[:b.starts]
-		h.Blosc2Flags = h.Blosc2Flags&^b2flagDict | uint8(Zeros)<<specialShift
+		h.Special, h.HasDict = Zeros, false
 	}
 	h.CBytes = len(b.dst) - b.start
 	h.append(b.dst[:b.start])
@@ -255,8 +255,7 @@ func (b *builder) end() Header {
 // store appends the chunk uncompressed, and returns its header.
 func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Header, error) {
 	h := l.h
-	h.Flags |= flagStored
-	h.Blosc2Flags &^= b2flagDict // C-Blosc2 keeps the flag, and then cannot read its own chunk
+	h.Stored, h.HasDict = true, false // C-Blosc2 keeps the flag of a dictionary, and then cannot read its own chunk
 	h.CBytes = h.NBytes + HeaderSize
 	out := h.append(slices.Grow(dst, h.CBytes))
 	at := len(out)

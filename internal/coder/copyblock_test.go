@@ -52,7 +52,7 @@ func TestCopyBlock(t *testing.T) {
 			}
 			blocks := make([][]byte, l.NumBlocks())
 			all := l.NumBlocks() > 0
-			for n := range r.NumBlocks() {
+			for n := range r.NumBlocks {
 				b, ok, err := w.CopyBlock(nil, l, &r, n)
 				if err != nil {
 					t.Fatal(err)
@@ -61,7 +61,7 @@ func TestCopyBlock(t *testing.T) {
 					blocks[n] = b
 				}
 			}
-			own := i == k && !p.Dict && p.Level >= 0 && !r.Header().Filters.has(Delta)
+			own := i == k && !p.Dict && p.Level >= 0 && !r.Filters.has(Delta)
 			if all != own {
 				t.Errorf("blocks of %v copied into %v: %v", p, q, all)
 			}

@@ -18,7 +18,7 @@ func (w *Worker) DecodeBlock(dst []byte, r *Reader, k int) error {
 // stream only as far as it needs, and does not detect damage after that. It is for planes of arrays, which often lie at
 // the beginning of their blocks, and for boxes that end inside a block.
 func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
-	if k < 0 || k >= r.h.nblocks || len(dst) != r.BlockLen(k) || n < 0 || n > len(dst) {
+	if k < 0 || k >= r.NumBlocks || len(dst) != r.BlockLen(k) || n < 0 || n > len(dst) {
 		return paramError("%d bytes in a buffer of %d bytes for block %d", n, len(dst), k)
 	}
 	if w.o.Postfilter == nil {
@@ -30,7 +30,7 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 	}
 	b := w.readerBlock(r, k)
 	if err := w.o.Postfilter(dst, w.post, b.BlockInfo); err != nil {
-		at := r.h.Overhead()
+		at := r.Overhead
 		if len(r.starts) > 0 {
 			at = int(r.starts[k])
 		}
@@ -41,11 +41,11 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 
 // readerBlock returns the description of block k of an opened chunk. It is valid until the worker's next block.
 func (w *Worker) readerBlock(r *Reader, k int) *block {
-	w.block = block{version: r.h.Version, typeSize: r.h.TypeSize, uncached: r.uncached, BlockInfo: BlockInfo{
+	w.block = block{version: r.Version, typeSize: r.TypeSize, uncached: r.uncached, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
-		TypeSize: w.decodedItemSize(r.h.TypeSize), Shape: w.o.BlockShape,
+		TypeSize: w.decodedItemSize(r.TypeSize), Shape: w.o.BlockShape,
 	}}
-	if k > 0 && !r.h.VLBlocks() {
+	if k > 0 && !r.VLBlocks {
 		w.block.ref = r.ref
 	}
 	return &w.block
@@ -53,12 +53,12 @@ func (w *Worker) readerBlock(r *Reader, k int) *block {
 
 // decodePlain is DecodePrefix without Options.Postfilter.
 func (w *Worker) decodePlain(dst []byte, r *Reader, k, n int) error {
-	if s := r.h.Special(); s != Regular {
-		FillSpecial(dst[:n], s, r.value, r.h.TypeSize, k*r.h.BlockSize)
+	if s := r.Special; s != Regular {
+		FillSpecial(dst[:n], s, r.Value, r.TypeSize, k*r.BlockSize)
 		return nil
 	}
-	if r.h.Stored() {
-		return r.readStored(dst[:n], k*r.h.BlockSize)
+	if r.Stored {
+		return r.readStored(dst[:n], k*r.BlockSize)
 	}
 	if k == 0 && len(r.ref) > 0 {
 		copy(dst[:n], r.ref)
@@ -85,7 +85,7 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 		out = w.buf.first(len(dst))
 	}
 	var err error
-	if r.h.VLBlocks() {
+	if r.VLBlocks {
 		err = w.decodeVL(out, r, c)
 	} else {
 		err = w.decodeStreams(out, r, c, r.steps.partOf(len(dst), n))
@@ -99,7 +99,7 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 // joins reports whether decodeJoined is faster for a whole block of size bytes. It is not with codecs that decode all
 // streams of a block at once.
 func (w *Worker) joins(r *Reader, size int) bool {
-	if r.steps.planes < 2 || r.h.streams(size) != r.steps.planes || !filters.JoinFaster(r.steps.planes) {
+	if r.steps.planes < 2 || r.streams(size) != r.steps.planes || !filters.JoinFaster(r.steps.planes) {
 		return false
 	}
 	d, err := w.decoder(r)
@@ -116,7 +116,7 @@ func (w *Worker) decodeJoined(dst []byte, r *Reader, c *cursor) error {
 	for j := range planes {
 		planes[j] = buf[j*n : (j+1)*n]
 	}
-	err := eachStream(buf, &r.h, c, whole(len(buf)), func(j int, plane, in []byte, n int) error {
+	err := eachStream(buf, &r.Header, c, whole(len(buf)), func(j int, plane, in []byte, n int) error {
 		if len(in) == len(plane) {
 			planes[j] = in
 			return nil
@@ -134,7 +134,7 @@ func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
 	if w.decodePlanes(dst, r, *c, p) {
 		return nil
 	}
-	return eachStream(dst, &r.h, c, p, func(_ int, dst, in []byte, n int) error { return w.decodeStream(dst, in, r, n) })
+	return eachStream(dst, &r.Header, c, p, func(_ int, dst, in []byte, n int) error { return w.decodeStream(dst, in, r, n) })
 }
 
 // decodeVL fills dst from a block of variable length.

@@ -15,7 +15,7 @@ func (p *Pool) DecodeNumber(dst, src []byte, number int64) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	if p.o.Postfilter == nil && (h.Special() != Regular || h.Stored()) {
+	if p.o.Postfilter == nil && (h.Special != Regular || h.Stored) {
 		out, err := p.growFor(dst, &h, src)
 		if err == nil {
 			p.fill(out[len(dst):], &h, src, 0)
@@ -36,7 +36,7 @@ func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
 	if err := w.Open(r, src); err != nil {
 		return dst, err
 	}
-	out, err := p.growFor(dst, &r.h, src)
+	out, err := p.growFor(dst, &r.Header, src)
 	if err != nil {
 		return dst, err
 	}
@@ -68,7 +68,7 @@ func uncached(n int, workers []*Worker) bool {
 // decodeBlocks decodes all blocks of a chunk that w has opened. Where it is faster, workers decode two blocks at once,
 // as long as there are two for each worker.
 func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
-	n, pairs := r.h.nblocks, 0
+	n, pairs := r.NumBlocks, 0
 	workers := p.getDecoders(n, r, w.Chunk)
 	r.uncached = p.o.Postfilter == nil && uncached(len(whole), workers)
 	if w.PrefersPairs(r) {

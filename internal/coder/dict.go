@@ -87,6 +87,6 @@ func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
 	}
 	t := *l
 	t.dict = dict
-	t.h.Blosc2Flags |= b2flagDict
+	t.h.HasDict = true
 	return &t, nil
 }

@@ -38,7 +38,7 @@ func dictOf(t testing.TB, b []byte) []byte {
 	if b[31]&b2flagDict == 0 {
 		return nil
 	}
-	at := HeaderSize + 4*h.NumBlocks()
+	at := HeaderSize + 4*h.NumBlocks
 	return b[at+4 : at+4+int(binary.LittleEndian.Uint32(b[at:]))]
 }
 

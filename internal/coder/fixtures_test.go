@@ -73,7 +73,7 @@ func readBlocks(t *testing.T, c fixture, whole []byte) {
 			t.Errorf("%s: %v", c.File, err)
 			return
 		}
-		for k := r.NumBlocks() - 1; k >= 0; k-- {
+		for k := r.NumBlocks - 1; k >= 0; k-- {
 			b := make([]byte, r.BlockLen(k))
 			if err := w.DecodeBlock(b, &r, k); err != nil {
 				t.Errorf("%s: %v", c.File, err)

@@ -52,6 +52,7 @@ const (
 	specialShift    = 4
 	specialMask     = 7
 	b2flagInstr     = 0x80
+	b2flagsIgnored  = b2flagBigEndian | 0x04
 )
 
 // Special is the kind of value that a chunk without streams represents.

@@ -91,7 +91,7 @@ func TestSpecial(t *testing.T) {
 		if err := w.Open(&r, b); err != nil {
 			t.Fatal(err)
 		}
-		if s, v := r.Special(); s != c.s || !bytes.Equal(v, c.value) {
+		if s, v := r.Special, r.Value; s != c.s || !bytes.Equal(v, c.value) {
 			t.Errorf("%s: reader returns %v, %x", name, s, v)
 		}
 		for off := range min(c.n, 20) {
@@ -142,7 +142,7 @@ func TestEncodeZeros(t *testing.T) {
 			t.Fatal(err)
 		}
 		h, err := ParseHeader(b, int64(len(b)))
-		if err != nil || h.CBytes != len(b) || h.Special() != Regular || len(b) > 40+n/10_000 && n > 31 {
+		if err != nil || h.CBytes != len(b) || h.Special != Regular || len(b) > 40+n/10_000 && n > 31 {
 			t.Errorf("%d zeros: %d bytes, %+v, %v", n, len(b), h, err)
 		}
 		if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, make([]byte, n)) {
@@ -168,9 +168,9 @@ func TestEncodeZeros(t *testing.T) {
 
 // chunkOf builds a chunk of one unsplit block without filters from the given streams.
 func chunkOf(n, streams int, body []byte) []byte {
-	h := Header{Version: 5, VersionLZ: 1, Flags: flagExtended | 1<<formatShift, TypeSize: streams, NBytes: n, BlockSize: n, CBytes: 36 + len(body)}
+	h := Header{Version: 5, VersionLZ: 1, Format: 1, TypeSize: streams, NBytes: n, BlockSize: n, CBytes: 36 + len(body)}
 	if streams == 1 {
-		h.Flags |= flagNotSplit
+		h.notSplit = true
 	}
 	return append(append(h.append(nil), 36, 0, 0, 0), body...)
 }

@@ -101,7 +101,7 @@ func FuzzBlocks(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%+v: %v", p, err)
 		}
-		if h.Special() == Regular && !h.Stored() {
+		if h.Special == Regular && !h.Stored {
 			chunk = permute(t, chunk, int(a&7))
 		}
 		r, err := NewReaderAt(bytes.NewReader(chunk), int64(len(chunk)), &Options{Concurrency: 2})
@@ -183,7 +183,7 @@ func chunkOfKind(t *testing.T, src []byte, kind byte, typeSize, blockSize int) [
 	if err != nil {
 		t.Fatalf("%+v: %v", p, err)
 	}
-	if h, err := ParseHeader(b, int64(len(b))); err == nil && (h.Special() != Regular || h.Stored()) {
+	if h, err := ParseHeader(b, int64(len(b))); err == nil && (h.Special != Regular || h.Stored) {
 		binary.LittleEndian.PutUint32(b[8:], uint32(blockSize)) // not rounded to items
 	}
 	return b

@@ -9,20 +9,26 @@ import (
 
 // Header is the decoded header of a chunk. A 16-byte header is translated to the fields of a 32-byte header.
 type Header struct {
-	Version     uint8
-	VersionLZ   uint8
-	Flags       uint8
-	TypeSize    int // 1 to 255
-	NBytes      int // size of the decoded chunk
-	BlockSize   int // size of a decoded block, at most NBytes; not used in chunks with VLBlocks
-	CBytes      int // size of the chunk
-	Filters     Pipeline
-	Codec       uint8 // compcode
-	CodecMeta   uint8
-	Flags2      uint8
-	Blosc2Flags uint8
+	Version   uint8
+	VersionLZ uint8
+	Overhead  int // size of the header in bytes: MinHeaderSize or HeaderSize
+	TypeSize  int // 1 to 255
+	NBytes    int // size of the decoded chunk
+	BlockSize int // size of a decoded block, at most NBytes; not used in chunks with VLBlocks
+	NumBlocks int
+	CBytes    int // size of the chunk
+	Filters   Pipeline
+	Format    codec.Format // of the streams
+	Codec     uint8        // compcode
+	CodecMeta uint8
+	Special   Special // kind of value that a chunk without streams represents
+	Stored    bool    // the chunk holds its data uncompressed and unfiltered
+	VLBlocks  bool    // the blocks have sizes of their own
+	HasDict   bool    // a dictionary is stored in the chunk
 
-	nblocks int
+	notSplit bool  // a whole block is one stream
+	delta    bool  // flag of the filter Delta; the filters of a 32-byte header count in its place
+	ignored  uint8 // bits of blosc2_flags that decoding ignores
 }
 
 // ParseHeader decodes and checks the header at the start of b, which may hold less than the whole chunk: at least 16
@@ -33,11 +39,13 @@ func ParseHeader(b []byte, size int64) (Header, error) {
 	if len(b) < MinHeaderSize || size < MinHeaderSize {
 		return h, headerError(0, errs.ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
 	}
-	h.Version, h.VersionLZ, h.Flags, h.TypeSize = b[0], b[1], b[2], int(b[3])
+	flags := b[2]
+	h.Version, h.VersionLZ, h.TypeSize = b[0], b[1], int(b[3])
 	nbytes := int32(binary.LittleEndian.Uint32(b[4:]))
 	blockSize := int32(binary.LittleEndian.Uint32(b[8:]))
 	cbytes := int32(binary.LittleEndian.Uint32(b[12:]))
-	if h.Extended() {
+	flags2, blosc2Flags := uint8(0), uint8(0)
+	if flags&flagExtended == flagExtended {
 		if len(b) < HeaderSize || size < HeaderSize {
 			return h, headerError(0, errs.ErrCorrupt, "%d bytes are too few for a header", min(int64(len(b)), size))
 		}
@@ -47,31 +55,41 @@ func ParseHeader(b []byte, size int64) (Header, error) {
 		if h.Version <= versionAlpha {
 			h.Filters[5] = NoFilter
 		}
-		h.Codec, h.CodecMeta, h.Flags2, h.Blosc2Flags = b[22], b[23], b[30], b[31]
+		h.Overhead, h.Codec, h.CodecMeta, flags2, blosc2Flags = HeaderSize, b[22], b[23], b[30], b[31]
 	} else {
-		h.oldFilters()
+		h.Overhead, h.Filters = MinHeaderSize, oldFilters(flags)
 	}
 	h.NBytes, h.BlockSize, h.CBytes = int(nbytes), int(blockSize), int(cbytes)
-	return h, h.check(size)
+	h.Format = codec.Format(flags >> formatShift)
+	h.Special = Special(blosc2Flags >> specialShift & specialMask)
+	h.Stored = flags&flagStored != 0
+	h.VLBlocks = flags2&flag2VLBlocks != 0
+	h.HasDict = blosc2Flags&b2flagDict != 0 && !h.Stored && h.Special == Regular
+	h.notSplit = flags&flagNotSplit != 0
+	h.delta = flags&flagDelta != 0
+	h.ignored = blosc2Flags & b2flagsIgnored
+	return h, h.check(size, flags2, blosc2Flags)
 }
 
-// oldFilters translates the flags of a 16-byte header.
-func (h *Header) oldFilters() {
+// oldFilters returns the filters that the flags of a 16-byte header mean.
+func oldFilters(flags uint8) Pipeline {
+	var p Pipeline
 	switch {
-	case h.Flags&flagBitShuffle != 0:
-		h.Filters[5] = BitShuffle
-	case h.Flags&flagShuffle != 0:
-		h.Filters[5] = Shuffle
+	case flags&flagBitShuffle != 0:
+		p[5] = BitShuffle
+	case flags&flagShuffle != 0:
+		p[5] = Shuffle
 	}
-	if h.Flags&flagDelta != 0 {
-		h.Filters[4] = Delta
+	if flags&flagDelta != 0 {
+		p[4] = Delta
 	}
+	return p
 }
 
 // check compares the sizes of a header with each other, so that later sums and products cannot overflow. Positions and
-// sizes of blocks are checked where they are read.
-func (h *Header) check(size int64) error {
-	overhead := h.Overhead()
+// sizes of blocks are checked where they are read. check also looks for unknown bits of flags2 and blosc2_flags, and
+// sets NumBlocks.
+func (h *Header) check(size int64, flags2, blosc2Flags uint8) error {
 	switch {
 	case h.Version == 0: // no format has it, but a hole in a file does
 		return headerError(0, errs.ErrCorrupt, "chunk version 0")
@@ -79,39 +97,39 @@ func (h *Header) check(size int64) error {
 		return headerError(0, errs.ErrUnsupported, "chunk version %d", h.Version)
 	case h.NBytes < 0 || h.NBytes > MaxBytes:
 		return headerError(4, errs.ErrCorrupt, "decoded size %d", h.NBytes)
-	case h.CBytes < overhead || int64(h.CBytes) > size:
+	case h.CBytes < h.Overhead || int64(h.CBytes) > size:
 		return headerError(12, errs.ErrCorrupt, "chunk size %d, but only %d bytes are available", h.CBytes, size)
 	case h.TypeSize == 0:
 		return headerError(3, errs.ErrCorrupt, "typesize 0")
-	case h.Flags2&^flag2VLBlocks != 0:
-		return headerError(30, errs.ErrUnsupported, "flags2 %#x", h.Flags2)
-	case h.Blosc2Flags&b2flagInstr != 0:
+	case flags2&^flag2VLBlocks != 0:
+		return headerError(30, errs.ErrUnsupported, "flags2 %#x", flags2)
+	case blosc2Flags&b2flagInstr != 0:
 		return headerError(31, errs.ErrUnsupported, "instrumented chunk")
-	case h.Blosc2Flags&b2flagLazy != 0:
+	case blosc2Flags&b2flagLazy != 0:
 		return headerError(31, errs.ErrUnsupported, "lazy chunk")
-	case h.Special() > Uninit:
-		return headerError(31, errs.ErrUnsupported, "special value %d", h.Special())
+	case h.Special > Uninit:
+		return headerError(31, errs.ErrUnsupported, "special value %d", h.Special)
 	case h.BlockSize <= 0 || h.BlockSize > MaxBlockSize:
 		return headerError(8, errs.ErrCorrupt, "block size %d", h.BlockSize)
 	}
-	if h.VLBlocks() {
+	if h.VLBlocks {
 		return h.checkVL()
 	}
 	if h.NBytes > 0 && h.BlockSize > h.NBytes {
 		h.BlockSize = h.NBytes
 	}
-	h.nblocks = blocksIn(h.NBytes, h.BlockSize)
-	if h.Special() != Regular {
+	h.NumBlocks = blocksIn(h.NBytes, h.BlockSize)
+	if h.Special != Regular {
 		return h.checkSpecial()
 	}
-	if h.Stored() {
-		if h.CBytes != h.NBytes+overhead {
+	if h.Stored {
+		if h.CBytes != h.NBytes+h.Overhead {
 			return headerError(12, errs.ErrCorrupt, "stored chunk of %d bytes for %d bytes of data", h.CBytes, h.NBytes)
 		}
 		return nil
 	}
-	if (h.CBytes-overhead)/4 < h.nblocks {
-		return headerError(12, errs.ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.nblocks)
+	if (h.CBytes-h.Overhead)/4 < h.NumBlocks {
+		return headerError(12, errs.ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.NumBlocks)
 	}
 	return nil
 }
@@ -125,7 +143,7 @@ func blocksIn(n, blockSize int) int {
 }
 
 func (h *Header) checkSpecial() error {
-	switch h.Special() {
+	switch h.Special {
 	case Value:
 		n := h.CBytes - HeaderSize
 		if n <= 0 || n > h.NBytes || h.NBytes%n != 0 {
@@ -143,52 +161,21 @@ func (h *Header) checkVL() error {
 	switch {
 	case h.Version != versionVL:
 		return headerError(0, errs.ErrCorrupt, "blocks of variable length in a chunk of version %d", h.Version)
-	case h.Special() != Regular || h.Stored():
+	case h.Special != Regular || h.Stored:
 		return headerError(31, errs.ErrCorrupt, "blocks of variable length in a stored or special chunk")
 	case (h.CBytes-HeaderSize)/4 < h.BlockSize || h.BlockSize > h.NBytes:
 		return headerError(8, errs.ErrCorrupt, "chunk of %d bytes cannot hold %d blocks", h.CBytes, h.BlockSize)
 	}
-	h.nblocks, h.BlockSize = h.BlockSize, h.NBytes
+	h.NumBlocks, h.BlockSize = h.BlockSize, h.NBytes
 	return nil
 }
 
-// Extended reports whether the header has 32 bytes.
-func (h *Header) Extended() bool { return h.Flags&flagExtended == flagExtended }
-
-// Overhead returns the size of the header in bytes.
-func (h *Header) Overhead() int {
-	if h.Extended() {
-		return HeaderSize
-	}
-	return MinHeaderSize
-}
-
-// Special returns the kind of value that a chunk without streams represents.
-func (h *Header) Special() Special { return Special(h.Blosc2Flags >> specialShift & specialMask) }
-
-// Stored reports whether the chunk holds its data uncompressed and unfiltered.
-func (h *Header) Stored() bool { return h.Flags&flagStored != 0 }
-
-// VLBlocks reports whether the blocks have sizes of their own.
-func (h *Header) VLBlocks() bool { return h.Flags2&flag2VLBlocks != 0 }
-
-// HasDict reports whether a dictionary is stored in the chunk.
-func (h *Header) HasDict() bool {
-	return h.Blosc2Flags&b2flagDict != 0 && !h.Stored() && h.Special() == Regular
-}
-
-// Format returns the format of the chunk's streams.
-func (h *Header) Format() codec.Format { return codec.Format(h.Flags >> formatShift) }
-
-// NumBlocks returns the number of blocks.
-func (h *Header) NumBlocks() int { return h.nblocks }
-
 // CodecID returns the codec of the chunk. A 16-byte header has only the format of the streams.
 func (h *Header) CodecID() codec.ID {
-	if h.Extended() {
+	if h.Overhead == HeaderSize {
 		return codec.FromCode(h.Codec)
 	}
-	return h.Format().Codec()
+	return h.Format.Codec()
 }
 
 // Split reports whether a whole block is one stream for each byte of an item.
@@ -199,7 +186,7 @@ func (h *Header) blockLen(k int) int { return min(h.BlockSize, h.NBytes-k*h.Bloc
 
 // streams returns the number of streams of a block of n bytes.
 func (h *Header) streams(n int) int {
-	if h.Flags&flagNotSplit != 0 || n != h.BlockSize || h.VLBlocks() {
+	if h.notSplit || n != h.BlockSize || h.VLBlocks {
 		return 1
 	}
 	// Blosc1 before the "not split" flag leaves it clear and splits by a rule of its own.
@@ -211,7 +198,9 @@ func (h *Header) streams(n int) int {
 
 // append writes a 32-byte header.
 func (h *Header) append(dst []byte) []byte {
-	dst = append(dst, h.Version, h.VersionLZ, h.Flags, uint8(h.TypeSize))
+	flags := flagExtended | bit(h.Stored, flagStored) | bit(h.delta, flagDelta) | bit(h.notSplit, flagNotSplit) |
+		uint8(h.Format)<<formatShift
+	dst = append(dst, h.Version, h.VersionLZ, flags, uint8(h.TypeSize))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.NBytes))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.BlockSize))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(h.CBytes))
@@ -222,5 +211,13 @@ func (h *Header) append(dst []byte) []byte {
 	for _, f := range h.Filters {
 		dst = append(dst, f.Param())
 	}
-	return append(dst, h.Flags2, h.Blosc2Flags)
+	return append(dst, bit(h.VLBlocks, flag2VLBlocks), bit(h.HasDict, b2flagDict)|uint8(h.Special)<<specialShift)
+}
+
+// bit returns a flag if it is set, and otherwise 0.
+func bit(set bool, flag uint8) uint8 {
+	if set {
+		return flag
+	}
+	return 0
 }

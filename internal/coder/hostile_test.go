@@ -87,10 +87,10 @@ func attack(t *testing.T, pool *Pool, name string, b []byte) {
 		}
 		return
 	}
-	if r.NBytes() > 1<<20 {
+	if r.NBytes > 1<<20 {
 		return
 	}
-	for k := range r.NumBlocks() {
+	for k := range r.NumBlocks {
 		block := make([]byte, r.BlockLen(k))
 		e := w.DecodeBlock(block, &r, k)
 		clearError(t, name, e)
@@ -321,7 +321,7 @@ func TestLargeBlockWorkers(t *testing.T) {
 		if err := w.Open(r, c.chunk); err != nil {
 			t.Fatal(c.name, err)
 		}
-		if n := len(pool.getDecoders(r.NumBlocks(), r, -1)); n != c.want {
+		if n := len(pool.getDecoders(r.NumBlocks, r, -1)); n != c.want {
 			t.Errorf("%s: %d workers for a chunk of %d bytes, want %d", c.name, n, len(c.chunk), c.want)
 		}
 	}

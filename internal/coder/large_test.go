@@ -42,11 +42,11 @@ func TestLargeSpecial(t *testing.T) {
 			if err := w.Open(&r, b); err != nil {
 				t.Fatal(err)
 			}
-			if r.NBytes() != c.nbytes || r.NumBlocks() != (c.nbytes-1)/r.Header().BlockSize+1 {
-				t.Fatalf("%d bytes in %d blocks", r.NBytes(), r.NumBlocks())
+			if r.NBytes != c.nbytes || r.NumBlocks != (c.nbytes-1)/r.BlockSize+1 {
+				t.Fatalf("%d bytes in %d blocks", r.NBytes, r.NumBlocks)
 			}
 			total := 0
-			for _, k := range []int{0, 1, r.NumBlocks() / 2, r.NumBlocks() - 2, r.NumBlocks() - 1} {
+			for _, k := range []int{0, 1, r.NumBlocks / 2, r.NumBlocks - 2, r.NumBlocks - 1} {
 				got, want := gotBlock[:r.BlockLen(k)], wantBlock[:r.BlockLen(k)]
 				if err := w.DecodeBlock(got, &r, k); err != nil {
 					t.Fatal(err)
@@ -91,7 +91,7 @@ func TestLargeSpecial(t *testing.T) {
 func TestLargeBlocks(t *testing.T) {
 	before := allocated()
 	head := func(nbytes, blockSize uint32) []byte {
-		h := Header{Version: versionRegular, VersionLZ: 1, Flags: flagExtended | flagNotSplit, TypeSize: 1}
+		h := Header{Version: versionRegular, VersionLZ: 1, notSplit: true, TypeSize: 1}
 		b := h.append(nil)
 		binary.LittleEndian.PutUint32(b[4:], nbytes)
 		binary.LittleEndian.PutUint32(b[8:], blockSize)

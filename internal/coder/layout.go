@@ -39,21 +39,13 @@ func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
 	l.store = nbytes < minCompressible || n.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
 	l.split = !l.store && n.splits(l.typeSize, l.blockSize)
 	l.h = Header{
-		Version: versionRegular, VersionLZ: 1, Flags: flagExtended,
-		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize,
-		Filters: l.p.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, nblocks: l.nblocks,
+		Version: versionRegular, VersionLZ: 1, Overhead: HeaderSize,
+		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize, NumBlocks: l.nblocks,
+		Filters: l.p.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, Stored: l.store,
 	}
-	if l.store {
-		l.h.Flags |= flagStored
-		return l, nil
+	if !l.store {
+		l.h.Format, l.h.delta, l.h.notSplit = n.Codec.Format(), l.p.pipeline.has(Delta), !l.split
 	}
-	if l.p.pipeline.has(Delta) {
-		l.h.Flags |= flagDelta
-	}
-	if !l.split {
-		l.h.Flags |= flagNotSplit
-	}
-	l.h.Flags |= uint8(n.Codec.Format()) << formatShift
 	return l, nil
 }
 
@@ -121,12 +113,10 @@ func (p Plugins) layoutVL(with Params, blocks [][]byte) (*Layout, error) {
 	}
 	l := &Layout{p: n, typeSize: cappedTypeSize(n.TypeSize), nblocks: len(blocks)}
 	l.h = Header{
-		Version: versionVL, VersionLZ: 1, Flags: flagExtended | flagNotSplit | uint8(n.Codec.Format())<<formatShift,
-		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks),
-		Filters: l.p.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, Flags2: flag2VLBlocks, nblocks: len(blocks),
-	}
-	if l.p.pipeline.has(Delta) {
-		l.h.Flags |= flagDelta
+		Version: versionVL, VersionLZ: 1, Overhead: HeaderSize,
+		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks), NumBlocks: len(blocks),
+		Filters: l.p.pipeline, Format: n.Codec.Format(), Codec: n.Codec.Code(), CodecMeta: n.CodecMeta,
+		VLBlocks: true, notSplit: true, delta: l.p.pipeline.has(Delta),
 	}
 	return l, nil
 }

@@ -16,7 +16,7 @@ func (w *Worker) Open(r *Reader, b []byte) error {
 	if err != nil {
 		return err
 	}
-	r.h, r.mem = h, b[:h.CBytes:h.CBytes]
+	r.Header, r.mem = h, b[:h.CBytes:h.CBytes]
 	return w.open(r)
 }
 
@@ -42,19 +42,19 @@ func (w *Worker) open(r *Reader) (err error) {
 		}
 	}()
 	r.maxBytes = w.o.limit()
-	h := &r.h
-	r.largest = min(h.BlockSize, h.NBytes)
-	if h.Special() != Regular {
-		r.value = h.value(r.mem)
+	h := &r.Header
+	r.LargestBlock = min(h.BlockSize, h.NBytes)
+	if h.Special != Regular {
+		r.Value = h.item(r.mem)
 		if w.o.Postfilter == nil {
 			return nil // no block is ever in memory
 		}
 		return w.checkBlock(r, h.BlockSize, FreeBytes)
 	}
-	if h.nblocks == 0 {
+	if h.NumBlocks == 0 {
 		return nil
 	}
-	if h.Stored() {
+	if h.Stored {
 		return w.checkStored(r)
 	}
 	head := r.mem
@@ -64,29 +64,29 @@ func (w *Worker) open(r *Reader) (err error) {
 	if err := r.readStarts(head); err != nil {
 		return err
 	}
-	if h.HasDict() {
-		if err := r.readDict(head, h.Overhead()+4*h.nblocks); err != nil {
+	if h.HasDict {
+		if err := r.readDict(head, h.Overhead+4*h.NumBlocks); err != nil {
 			return err
 		}
 	}
-	if h.VLBlocks() {
-		if r.largest, err = r.readSizes(); err != nil {
+	if h.VLBlocks {
+		if r.LargestBlock, err = r.readSizes(); err != nil {
 			return err
 		}
 	}
-	if err := w.checkBlock(r, r.largest, 8<<20); err != nil {
+	if err := w.checkBlock(r, r.LargestBlock, 8<<20); err != nil {
 		return err
 	}
 	if r.steps, err = w.o.decodeSteps(&h.Filters, h.TypeSize); err == nil {
-		err = r.steps.checkItemSize(w.o, h.TypeSize, r.largest)
+		err = r.steps.checkItemSize(w.o, h.TypeSize, r.LargestBlock)
 	}
 	if err != nil {
 		return &Error{Block: -1, Off: 16, Err: err}
 	}
-	regular := w.o.Postfilter == nil && !h.VLBlocks()
-	r.pairs = regular && r.steps.n == 0 && h.nblocks > 1
+	regular := w.o.Postfilter == nil && !h.VLBlocks
+	r.pairs = regular && r.steps.n == 0 && h.NumBlocks > 1
 	r.planes = regular && r.steps.planes > 0
-	if !h.Filters.has(Delta) || h.VLBlocks() { // a block of variable length refers only to itself
+	if !h.Filters.has(Delta) || h.VLBlocks { // a block of variable length refers only to itself
 		return nil
 	}
 	// Delta refers to block 0 in its final form: decode it once, for all workers.
@@ -102,19 +102,19 @@ func (w *Worker) open(r *Reader) (err error) {
 // checkBlock returns ErrTooLarge for a chunk with blocks of n decoded bytes if that much memory may not be allocated.
 // If the caller sets no limit, at least floor bytes are allowed.
 func (w *Worker) checkBlock(r *Reader, n int, floor int64) error {
-	limit, ok, err := w.o.allows(int64(n), floor, &r.h, r.src, r.base, r.mem)
+	limit, ok, err := w.o.allows(int64(n), floor, &r.Header, r.src, r.base, r.mem)
 	if !ok && err != nil {
 		return readError(err, 0, 0, -1)
 	}
 	if !ok {
-		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but %s", n, r.h.CBytes, w.o.limitText("a block", limit))
+		return headerError(8, errs.ErrTooLarge, "a block of %d bytes in a chunk of %d, but %s", n, r.CBytes, w.o.limitText("a block", limit))
 	}
 	return nil
 }
 
 // checkStored returns ErrTooLarge for a stored chunk if too little of its first block is stored.
 func (w *Worker) checkStored(r *Reader) error {
-	n := r.h.BlockSize
+	n := r.BlockSize
 	if mayClaim(int64(n), w.o.MaxBytes) {
 		return nil
 	}
@@ -122,7 +122,7 @@ func (w *Worker) checkStored(r *Reader) error {
 	if r.mem != nil {
 		src, off = bytes.NewReader(r.mem), 0
 	}
-	if err := MayRead(src, off+int64(r.h.Overhead()), int64(n), w.o.limit()); err != nil {
+	if err := MayRead(src, off+int64(r.Overhead), int64(n), w.o.limit()); err != nil {
 		return headerError(8, err, "a block of %d bytes", n)
 	}
 	return nil

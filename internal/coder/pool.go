@@ -105,11 +105,11 @@ func (p *Pool) getWorkers(n int, number int64) []*Worker {
 // of the options, or there is one worker.
 func (p *Pool) getDecoders(n int, r *Reader, number int64) []*Worker {
 	n = task.Workers(p.o.Concurrency, int64(n))
-	return p.getWorkers(WorkersFor(n, int64(r.largest), func(n int64) int64 {
+	return p.getWorkers(WorkersFor(n, int64(r.LargestBlock), func(n int64) int64 {
 		if p.o.limit() < 0 {
 			return math.MaxInt64
 		}
-		limit, _, _ := p.o.allows(min(n, MemoryRatio*int64(r.h.CBytes)), FreeBytes, &r.h, r.src, r.base, r.mem)
+		limit, _, _ := p.o.allows(min(n, MemoryRatio*int64(r.CBytes)), FreeBytes, &r.Header, r.src, r.base, r.mem)
 		return limit
 	}), number)
 }

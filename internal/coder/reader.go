@@ -15,22 +15,23 @@ import (
 // Reader is an opened chunk: its header, the positions of its blocks, and where to read their bytes. Once opened, any
 // number of workers may decode its blocks at the same time. Opening a Reader again reuses its memory.
 type Reader struct {
-	h       Header
-	mem     []byte      // the chunk, if it is in memory
-	src     io.ReaderAt // otherwise, the source of the chunk
-	base    int64       // offset of the chunk in src
-	starts  []int32     // offset of each block in the chunk; empty for stored and special chunks
-	ends    []int32     // upper bound for the end of each block
-	sorted  []int32
-	offs    []int32 // with VLBlocks, the offset of each block in the decoded chunk, and the end of the last
-	dict    []byte
-	ref     []byte // decoded block 0, if the pipeline has Delta and the blocks have one size
-	value   []byte // repeated item of a Value chunk
-	own     []byte // the beginning of the chunk, read from src
-	ahead   []byte // bytes read from src in advance
-	from    int    // offset of ahead in the chunk
-	opened  uint64 // counts openings
-	largest int    // size of the largest block
+	Header              // of the opened chunk; callers must not change it
+	Value        []byte // repeated item of a Value chunk
+	LargestBlock int    // decoded size of the largest block in bytes
+
+	mem    []byte      // the chunk, if it is in memory
+	src    io.ReaderAt // otherwise, the source of the chunk
+	base   int64       // offset of the chunk in src
+	starts []int32     // offset of each block in the chunk; empty for stored and special chunks
+	ends   []int32     // upper bound for the end of each block
+	sorted []int32
+	offs   []int32 // with VLBlocks, the offset of each block in the decoded chunk, and the end of the last
+	dict   []byte
+	ref    []byte // decoded block 0, if the pipeline has Delta and the blocks have one size
+	own    []byte // the beginning of the chunk, read from src
+	ahead  []byte // bytes read from src in advance
+	from   int    // offset of ahead in the chunk
+	opened uint64 // counts openings
 
 	maxBytes int64 // limit of the worker that opened it
 
@@ -59,7 +60,7 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 		return readError(err, 0, got, -1)
 	}
 	r.own = r.own[:got]
-	if r.h, err = ParseHeader(r.own, size); err != nil {
+	if r.Header, err = ParseHeader(r.own, size); err != nil {
 		return err
 	}
 	return w.readRest(r, src, off, want)
@@ -67,14 +68,14 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 
 // readRest reads into r.own what it still lacks: the parts before the streams, or the whole chunk.
 func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) error {
-	h := &r.h
-	end := h.Overhead() + 4*h.nblocks
+	h := &r.Header
+	end := h.Overhead + 4*h.NumBlocks
 	switch {
-	case h.CBytes <= len(r.own) || want >= 0.5 || h.VLBlocks() || h.Special() != Regular:
+	case h.CBytes <= len(r.own) || want >= 0.5 || h.VLBlocks || h.Special != Regular:
 		end = h.CBytes
-	case h.Stored():
-		end = h.Overhead()
-	case h.HasDict():
+	case h.Stored:
+		end = h.Overhead
+	case h.HasDict:
 		end = min(end+4+codecs.MaxDict, h.CBytes)
 	}
 	if had := len(r.own); end > had {
@@ -96,7 +97,7 @@ func (w *Worker) readRest(r *Reader, src io.ReaderAt, off int64, want float64) e
 
 // readStored copies the content of a stored chunk from byte at up.
 func (r *Reader) readStored(dst []byte, at int) error {
-	off := r.h.Overhead() + at
+	off := r.Overhead + at
 	if r.mem != nil {
 		filters.Copy(dst, r.mem[off:][:len(dst)])
 		return nil
@@ -130,7 +131,7 @@ func readError(err error, at, n, k int) error {
 
 // reset makes r a reader without a chunk.
 func (r *Reader) reset() {
-	r.h, r.mem, r.src, r.dict, r.value, r.largest = Header{}, nil, nil, nil, nil, 0
+	r.Header, r.mem, r.src, r.dict, r.Value, r.LargestBlock = Header{}, nil, nil, nil, nil, 0
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
 	r.steps, r.planes, r.pairs, r.uncached = steps{}, false, false, false
 	r.opened++
@@ -139,10 +140,10 @@ func (r *Reader) reset() {
 // readStarts reads the positions of the blocks and finds where blocks end. Writers with several threads append blocks
 // in the order of completion, so the next position in the list may belong to a later block.
 func (r *Reader) readStarts(head []byte) error {
-	h := &r.h
-	first := h.Overhead() + 4*h.nblocks // checked by Header.check
-	for k := range h.nblocks {
-		at := h.Overhead() + 4*k
+	h := &r.Header
+	first := h.Overhead + 4*h.NumBlocks // checked by Header.check
+	for k := range h.NumBlocks {
+		at := h.Overhead + 4*k
 		start := int32(binary.LittleEndian.Uint32(head[at:]))
 		if int(start) < first || int(start) >= h.CBytes {
 			return &Error{Block: k, Off: int64(at), Err: corrupt("block position %d", start)}
@@ -150,7 +151,7 @@ func (r *Reader) readStarts(head []byte) error {
 		r.starts = append(r.starts, start)
 	}
 	r.findEnds()
-	if !h.VLBlocks() {
+	if !h.VLBlocks {
 		most := int64(h.longestBlock())
 		for k, start := range r.starts {
 			r.ends[k] = int32(min(int64(r.ends[k]), int64(start)+most))
@@ -161,7 +162,7 @@ func (r *Reader) readStarts(head []byte) error {
 
 // findEnds sets the end of each block to the next greater start, or the end of the chunk.
 func (r *Reader) findEnds() {
-	n, last := len(r.starts), int32(r.h.CBytes)
+	n, last := len(r.starts), int32(r.CBytes)
 	r.ends = slices.Grow(r.ends, n)[:n]
 	if slices.IsSorted(r.starts) {
 		for k := n - 1; k >= 0; k-- {
@@ -206,41 +207,32 @@ func (r *Reader) readSizes() (int, error) {
 			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("the block size is truncated")}
 		}
 		size := int32(binary.LittleEndian.Uint32(r.mem[start:]))
-		if size <= 0 || int64(size) > int64(r.h.NBytes)-total {
+		if size <= 0 || int64(size) > int64(r.NBytes)-total {
 			return 0, &Error{Block: k, Off: int64(start), Err: corrupt("block size %d", size)}
 		}
 		r.offs = append(r.offs, int32(total))
 		total += int64(size)
 		largest = max(largest, size)
 	}
-	if total != int64(r.h.NBytes) {
-		return 0, headerError(4, errs.ErrCorrupt, "blocks of %d bytes in total, want %d", total, r.h.NBytes)
+	if total != int64(r.NBytes) {
+		return 0, headerError(4, errs.ErrCorrupt, "blocks of %d bytes in total, want %d", total, r.NBytes)
 	}
 	r.offs = append(r.offs, int32(total))
 	return int(largest), nil
 }
-
-// Header returns the header of the opened chunk.
-func (r *Reader) Header() *Header { return &r.h }
-
-// NBytes returns the decoded size of the chunk in bytes.
-func (r *Reader) NBytes() int { return r.h.NBytes }
-
-// NumBlocks returns the number of blocks.
-func (r *Reader) NumBlocks() int { return r.h.nblocks }
 
 // BlockLen returns the decoded size of block k in bytes.
 func (r *Reader) BlockLen(k int) int {
 	if len(r.offs) > 0 {
 		return int(r.offs[k+1] - r.offs[k])
 	}
-	return r.h.blockLen(k)
+	return r.Header.blockLen(k)
 }
 
 // blockAt returns the block that holds byte at of the decoded chunk. The chunk must have that byte.
 func (r *Reader) blockAt(at int) int {
 	if len(r.offs) == 0 {
-		return at / r.h.BlockSize
+		return at / r.BlockSize
 	}
 	k, found := slices.BinarySearch(r.offs, int32(at))
 	if !found {
@@ -249,19 +241,13 @@ func (r *Reader) blockAt(at int) int {
 	return k
 }
 
-// LargestBlock returns the decoded size of the largest block in bytes.
-func (r *Reader) LargestBlock() int { return r.largest }
-
 // BlockOffset returns the offset of block k in the decoded chunk.
 func (r *Reader) BlockOffset(k int) int {
 	if len(r.offs) > 0 {
 		return int(r.offs[k])
 	}
-	return k * r.h.BlockSize
+	return k * r.BlockSize
 }
-
-// Special returns the kind of special value, or Regular, and the repeated item of a Value. The slice is the reader's.
-func (r *Reader) Special() (Special, []byte) { return r.h.Special(), r.value }
 
 // Raw returns the chunk as stored if all of it is in memory, and otherwise nil. After Open it is always in memory, and
 // after OpenAt if want was at least 0.5. The slice is valid until the reader is opened again.
@@ -278,7 +264,7 @@ func (r *Reader) ReadAhead(first, n int, list []int32) {
 	if r.mem != nil || n < 2 || len(r.starts) == 0 {
 		return
 	}
-	from, to, useful := r.h.CBytes, 0, 0
+	from, to, useful := r.CBytes, 0, 0
 	for i := range n {
 		k := first + i
 		if len(list) > 0 {

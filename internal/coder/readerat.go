@@ -37,10 +37,10 @@ func (p *Pool) DecodeAt(dst []byte, src io.ReaderAt, size, off int64) (int, erro
 }
 
 // Size returns the decoded size of the chunk in bytes.
-func (a *ReaderAt) Size() int64 { return int64(a.r.NBytes()) }
+func (a *ReaderAt) Size() int64 { return int64(a.r.NBytes) }
 
 // Header returns the header of the chunk. The caller must not change it.
-func (a *ReaderAt) Header() *Header { return a.r.Header() }
+func (a *ReaderAt) Header() *Header { return &a.r.Header }
 
 // ReadAt decodes the bytes [off, off+len(p)) of the chunk into p. See chunk.Coder.DecodeAt.
 func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
@@ -51,7 +51,7 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.EOF
 	}
 	at := int(off)
-	n := min(len(p), a.r.NBytes()-at)
+	n := min(len(p), a.r.NBytes-at)
 	if n > 0 {
 		if err := a.pool.readRange(p[:n], &a.r, at); err != nil {
 			return 0, err
@@ -68,10 +68,10 @@ func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
 func (p *Pool) readRange(dst []byte, r *Reader, at int) error {
 	if p.o.Postfilter == nil {
 		switch {
-		case r.h.Special() != Regular:
-			p.fill(dst, &r.h, r.mem, at)
+		case r.Special != Regular:
+			p.fill(dst, &r.Header, r.mem, at)
 			return nil
-		case r.h.Stored():
+		case r.Stored:
 			return p.readStored(dst, r, at)
 		}
 	}

@@ -214,7 +214,7 @@ func TestLossyDelta(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if h, _ := ParseHeader(b, int64(len(b))); h.Stored() {
+			if h, _ := ParseHeader(b, int64(len(b))); h.Stored {
 				t.Fatalf("%+v: stored", p)
 			}
 			if got, err := Decode(nil, b, nil); err != nil || !bytes.Equal(got, c.want(src)) {

@@ -219,7 +219,7 @@ func TestBudget(t *testing.T) {
 							t.Fatalf("%s: %v", name, err)
 						}
 						if h.CBytes > n-200 {
-							kinds[h.Stored()]++
+							kinds[h.Stored]++
 						}
 					}
 				}

@@ -68,17 +68,17 @@ func repeat(dst, value []byte, phase int, uncached bool) {
 // fill fills dst with the content, from byte at up, of a stored or special chunk in memory. If uncached is set, it
 // writes special values past the caches.
 func (h *Header) fill(dst, chunk []byte, at int, uncached bool) {
-	if s := h.Special(); s != Regular {
-		fillSpecial(dst, s, h.value(chunk), h.TypeSize, at, uncached)
+	if s := h.Special; s != Regular {
+		fillSpecial(dst, s, h.item(chunk), h.TypeSize, at, uncached)
 		return
 	}
-	at += h.Overhead()
+	at += h.Overhead
 	filters.Copy(dst, chunk[at:at+len(dst)])
 }
 
-// value returns the repeated item of a Value chunk, and nil for other chunks.
-func (h *Header) value(chunk []byte) []byte {
-	if h.Special() == Value {
+// item returns the repeated item of a Value chunk, and nil for other chunks.
+func (h *Header) item(chunk []byte) []byte {
+	if h.Special == Value {
 		return chunk[HeaderSize:h.CBytes]
 	}
 	return nil
@@ -150,14 +150,14 @@ func (p *normalParams) special(dst []byte, s Special, nbytes int, value []byte) 
 		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, errs.ErrTooLarge)
 	}
 	h := Header{
-		Version: versionRegular, VersionLZ: 1, Flags: flagExtended, TypeSize: cappedTypeSize(p.TypeSize),
-		NBytes: nbytes, BlockSize: p.blockSize(nbytes), CBytes: HeaderSize, Blosc2Flags: uint8(s) << specialShift,
+		Version: versionRegular, VersionLZ: 1, Overhead: HeaderSize, TypeSize: cappedTypeSize(p.TypeSize),
+		NBytes: nbytes, BlockSize: p.blockSize(nbytes), CBytes: HeaderSize, Special: s,
 	}
 	if s != Value {
 		value = nil
 	}
 	h.CBytes += len(value)
-	if err := h.check(int64(h.CBytes)); s == Regular || s > Uninit || err != nil {
+	if err := h.check(int64(h.CBytes), 0, 0); s == Regular || s > Uninit || err != nil {
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
 	return append(h.append(dst), value...), nil

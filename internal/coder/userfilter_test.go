@@ -163,8 +163,8 @@ func TestUserFilterZeros(t *testing.T) {
 						t.Fatal(err)
 					}
 					h, err := ParseHeader(b, int64(len(b)))
-					if err != nil || h.Special() != c.special {
-						t.Errorf("%+v, %v, %d bytes: %v, special value %v", c, filters, n, err, h.Special())
+					if err != nil || h.Special != c.special {
+						t.Errorf("%+v, %v, %d bytes: %v, special value %v", c, filters, n, err, h.Special)
 					}
 					if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, src) {
 						t.Errorf("%+v, %v, %d bytes: %v, or other data", c, filters, n, err)

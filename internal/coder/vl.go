@@ -104,8 +104,8 @@ func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
 		return nil, err
 	}
 	const header = 24 // bytes of a slice
-	if limit, ok, _ := p.o.allows(header*int64(h.nblocks), FreeBytes, &h, nil, 0, src); !ok {
-		return nil, headerError(8, errs.ErrTooLarge, "a list of %d blocks in a chunk of %d bytes takes %d bytes, but %s", h.nblocks, h.CBytes, header*int64(h.nblocks), p.o.limitText("the list", limit))
+	if limit, ok, _ := p.o.allows(header*int64(h.NumBlocks), FreeBytes, &h, nil, 0, src); !ok {
+		return nil, headerError(8, errs.ErrTooLarge, "a list of %d blocks in a chunk of %d bytes takes %d bytes, but %s", h.NumBlocks, h.CBytes, header*int64(h.NumBlocks), p.o.limitText("the list", limit))
 	}
 	data, err := p.Decode(nil, src)
 	if err != nil {
@@ -118,7 +118,7 @@ func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
 	if err := w.Open(r, src); err != nil {
 		return nil, err
 	}
-	blocks := make([][]byte, r.NumBlocks())
+	blocks := make([][]byte, r.NumBlocks)
 	for k := range blocks {
 		n := r.BlockLen(k)
 		blocks[k], data = data[:n:n], data[n:]

@@ -166,9 +166,9 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 // findDecoder returns a cached decoder, or a new one. A decoder with a dictionary serves only one chunk, unless it is a
 // codecs.DictDecoder, which gets the dictionary of r.
 func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
-	key := decoderKey{format: r.h.Format(), meta: r.h.CodecMeta, size: w.decodedItemSize(r.h.TypeSize), dict: r.dict != nil}
+	key := decoderKey{format: r.Format, meta: r.CodecMeta, size: w.decodedItemSize(r.TypeSize), dict: r.dict != nil}
 	if key.format == codec.FormatUser {
-		key.code = r.h.Codec
+		key.code = r.Codec
 	}
 	for i := range w.decoders {
 		if d := &w.decoders[i]; d.decoderKey == key {

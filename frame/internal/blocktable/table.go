@@ -64,7 +64,7 @@ func elements(c []byte) []byte {
 	if _, err := r.Locate(c, int64(len(c))); err != nil || !r.Located() {
 		return nil
 	}
-	n := r.NumBlocks()
+	n := r.NumBlocks
 	at, _ := r.BlockRange(0)
 	list := make([]byte, 0, 4*(n+2))
 	list = binary.LittleEndian.AppendUint32(list, uint32(n))
