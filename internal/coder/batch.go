@@ -51,7 +51,7 @@ func (w *Worker) decodePlanes(dst []byte, r *Reader, c cursor, p part) bool {
 		return false
 	}
 	d, err := w.decoder(r)
-	if err != nil || !d.planes {
+	if err != nil || !d.batchPlanes {
 		return false
 	}
 	defer w.batch.reset()

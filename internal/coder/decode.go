@@ -103,7 +103,7 @@ func (w *Worker) joins(r *Reader, size int) bool {
 		return false
 	}
 	d, err := w.decoder(r)
-	return err == nil && !d.planes
+	return err == nil && !d.batchPlanes
 }
 
 // decodeJoined decodes a block with one stream for each byte plane, and joins the planes. It joins streams that are

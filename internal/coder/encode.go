@@ -90,7 +90,7 @@ func putStored(dst, streams []byte, n int) {
 func (w *Worker) describeBlock(l *Layout, k int, ref []byte) *block {
 	w.block = block{version: versionRegular, typeSize: l.typeSize, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
-		TypeSize: w.itemSize(l.p.TypeSize), Shape: w.o.BlockShape,
+		TypeSize: w.encodedItemSize(l.p.TypeSize), Shape: w.o.BlockShape,
 	}}
 	if k > 0 {
 		w.block.ref = ref

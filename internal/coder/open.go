@@ -85,7 +85,7 @@ func (w *Worker) open(r *Reader) (err error) {
 	}
 	regular := w.o.Postfilter == nil && !h.VLBlocks
 	r.pairs = regular && r.steps.n == 0 && h.NumBlocks > 1
-	r.planes = regular && r.steps.planes > 0
+	r.byPlane = regular && r.steps.planes > 0
 	if !h.Filters.has(Delta) || h.VLBlocks { // a block of variable length refers only to itself
 		return nil
 	}

@@ -36,9 +36,9 @@ type Reader struct {
 	maxBytes int64 // limit of the worker that opened it
 
 	// Properties of all blocks, under the options of the worker that opened the chunk.
-	steps  steps // filters to undo
-	planes bool  // blocks can be read by byte plane
-	pairs  bool  // there are no filters to undo, so that two blocks can be decoded at once
+	steps   steps // filters to undo
+	byPlane bool  // blocks can be read by byte plane
+	pairs   bool  // there are no filters to undo, so that two blocks can be decoded at once
 
 	uncached bool // filters write the decoded chunk past the caches
 }
@@ -133,7 +133,7 @@ func readError(err error, at, n, k int) error {
 func (r *Reader) reset() {
 	r.Header, r.mem, r.src, r.dict, r.Value, r.LargestBlock = Header{}, nil, nil, nil, nil, 0
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
-	r.steps, r.planes, r.pairs, r.uncached = steps{}, false, false, false
+	r.steps, r.byPlane, r.pairs, r.uncached = steps{}, false, false, false
 	r.opened++
 }
 

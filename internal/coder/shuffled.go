@@ -23,7 +23,7 @@ func (s Shuffled) RowsFaster(n, length int) bool {
 // filter. It decodes at least the items in the first n bytes of the block; the other items are undefined. If it returns
 // false, it did nothing, and DecodePrefix decodes the block. Errors are those of DecodePrefix.
 func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
-	if !r.planes || k < 0 || k >= r.NumBlocks {
+	if !r.byPlane || k < 0 || k >= r.NumBlocks {
 		return Shuffled{}, false, nil
 	}
 	in, err := r.bytes(k, &w.in[0])

@@ -64,12 +64,12 @@ type cachedDecoder struct {
 
 // decoding is the state for decoding the blocks of one opened chunk: one opening of one reader.
 type decoding struct {
-	reader *Reader
-	opened uint64
-	dec    codec.Decoder
-	prefix codec.PrefixDecoder // dec, if it can decode the beginning of a stream
-	batch  codecs.BatchDecoder // dec, if it can decode several streams at once
-	planes bool                // decoding the streams of one block at once is faster
+	reader      *Reader
+	opened      uint64
+	dec         codec.Decoder
+	prefix      codec.PrefixDecoder // dec, if it can decode the beginning of a stream
+	batch       codecs.BatchDecoder // dec, if it can decode several streams at once
+	batchPlanes bool                // decoding the streams of one block at once is faster
 }
 
 // encoding is the state for encoding the blocks of one layout.
@@ -82,17 +82,17 @@ type encoding struct {
 // maxCached is the largest number of codecs that a worker keeps. Chunks of one frame rarely need more than two.
 const maxCached = 6
 
-// itemSize returns the item size that codecs and N-dimensional filters use in encoding. param is that of Params, which
-// has priority unless it is 1, the default.
-func (w *Worker) itemSize(param int) int {
+// encodedItemSize returns the item size that codecs and N-dimensional filters use in encoding. param is that of Params,
+// which has priority unless it is 1, the default.
+func (w *Worker) encodedItemSize(param int) int {
 	if param == 1 && w.o.ItemSize > 0 {
 		return w.o.ItemSize
 	}
 	return param
 }
 
-// decodedItemSize is itemSize in decoding. As in C-Blosc2, the item size of the frame has priority over that of the
-// chunk header, which is 1 for sizes above 255 and may be another one.
+// decodedItemSize is encodedItemSize in decoding. As in C-Blosc2, the item size of the frame has priority over that of
+// the chunk header, which is 1 for sizes above 255 and may be another one.
 func (w *Worker) decodedItemSize(header int) int {
 	if w.o.ItemSize > 0 {
 		return w.o.ItemSize
@@ -123,7 +123,7 @@ func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
 
 // findEncoder returns a cached encoder, or a new one. An encoder with a dictionary serves only one chunk.
 func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
-	key := encoderKey{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.itemSize(l.p.TypeSize)}
+	key := encoderKey{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.encodedItemSize(l.p.TypeSize)}
 	for i := range w.encoders {
 		if e := &w.encoders[i]; l.dict == nil && e.encoderKey == key {
 			return e.enc, nil
@@ -159,7 +159,7 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 	*d = decoding{reader: r, opened: r.opened, dec: dec}
 	d.prefix, _ = dec.(codec.PrefixDecoder)
 	d.batch, _ = dec.(codecs.BatchDecoder)
-	d.planes = d.batch != nil && d.batch.BatchesPlanes()
+	d.batchPlanes = d.batch != nil && d.batch.BatchesPlanes()
 	return d, nil
 }
 
