@@ -144,7 +144,7 @@ func (p *normalParams) setPipeline() {
 	}
 	copy(p.pipeline[:], p.Filters)
 	for i := range p.pipeline {
-		if f := &p.pipeline[i]; *f == ByteDelta && p.TypeSize <= MaxTypeSize && p.plugins.filters.def(f.Code()) == nil {
+		if f := &p.pipeline[i]; *f == ByteDelta && p.TypeSize <= MaxTypeSize && p.plugins.filters[f.Code()] == nil {
 			*f = f.With(max(p.TypeSize, 1))
 		}
 	}

@@ -118,18 +118,13 @@ type filterDef struct {
 // firstUserFilter is the lowest number of a user filter. Lower numbers belong to the format itself.
 const firstUserFilter = 32
 
-// filterSet holds user filters. It never changes.
-type filterSet []userFilter
-
-type userFilter struct {
-	code uint8
-	def  *filterDef
-}
-
-// newFilterSet returns the set of these filters. It returns ErrParam for a nil filter, two filters with the same
-// number, and a number below 32, which belongs to the format.
-func newFilterSet[F UserFilter](list []F) (filterSet, error) {
-	set := make(filterSet, 0, len(list))
+// userFilters returns the definitions of these filters by their numbers, or nil if there are none. It returns ErrParam
+// for a nil filter, two filters with the same number, and a number below 32, which belongs to the format.
+func userFilters[F UserFilter](list []F) (map[uint8]*filterDef, error) {
+	if len(list) == 0 {
+		return nil, nil
+	}
+	defs := make(map[uint8]*filterDef, len(list))
 	for i, f := range list {
 		if any(f) == nil {
 			return nil, paramError("user filter %d is nil", i)
@@ -138,24 +133,14 @@ func newFilterSet[F UserFilter](list []F) (filterSet, error) {
 		if code < firstUserFilter {
 			return nil, paramError("user filter with number %d, want 32 to 255", code)
 		}
-		if set.def(code) != nil {
+		if defs[code] != nil {
 			return nil, paramError("two user filters with number %d", code)
 		}
-		set = append(set, userFilter{code, &filterDef{
+		defs[code] = &filterDef{
 			lossy:    true,
 			forward:  func(dst, src []byte, b *block) error { return f.Forward(dst, src, b.BlockInfo) },
 			backward: func(dst, src []byte, b *block) error { return f.Backward(dst, src, b.BlockInfo) },
-		}})
-	}
-	return set, nil
-}
-
-// def returns the definition of the user filter with a number, or nil.
-func (s filterSet) def(code uint8) *filterDef {
-	for i := range s {
-		if s[i].code == code {
-			return s[i].def
 		}
 	}
-	return nil
+	return defs, nil
 }

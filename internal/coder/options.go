@@ -34,7 +34,7 @@ type Options struct {
 // Plugins are the codecs and filters of a program. The zero value holds none.
 type Plugins struct {
 	codecs  codec.Set
-	filters filterSet
+	filters map[uint8]*filterDef // by number; never changes
 }
 
 // NewPlugins returns the plugins with these codecs and filters. It returns ErrParam if one is nil, if two have the same
@@ -43,7 +43,7 @@ func NewPlugins[F UserFilter](codecs []codec.Codec, filters []F) (Plugins, error
 	var p Plugins
 	var err error
 	if p.codecs, err = codec.NewSet(codecs); err == nil {
-		p.filters, err = newFilterSet(filters)
+		p.filters, err = userFilters(filters)
 	}
 	return p, err
 }
@@ -78,7 +78,7 @@ func (p Plugins) encoder(id codec.ID) (codec.Codec, error) {
 
 // filter returns the definition of a filter of the program or of the format, or nil.
 func (p Plugins) filter(f Filter) *filterDef {
-	if def := p.filters.def(f.Code()); def != nil {
+	if def := p.filters[f.Code()]; def != nil {
 		return def
 	}
 	return builtinFilter(f)

@@ -82,7 +82,7 @@ func (o *Options) encodeSteps(p *Pipeline, typeSize int) steps {
 		if def == nil {
 			def = &unknownFilter
 		}
-		if o.Plugins.filters.def(f.Code()) != nil {
+		if o.Plugins.filters[f.Code()] != nil {
 			s.user, s.foreign = true, true
 		}
 		if f.kind() != NoFilter {
