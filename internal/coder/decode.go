@@ -86,7 +86,8 @@ func (w *Worker) decodeBlock(dst []byte, r *Reader, k, n int, c *cursor) error {
 	}
 	var err error
 	if r.VLBlocks {
-		err = w.decodeVL(out, r, c)
+		c.at = len(c.b) // the stream is all bytes after the size, which readSizes has read
+		err = w.decodeStream(out, c.b[4:], r, len(out))
 	} else {
 		err = w.decodeStreams(out, r, c, r.steps.partOf(len(dst), n))
 	}
@@ -135,18 +136,6 @@ func (w *Worker) decodeStreams(dst []byte, r *Reader, c *cursor, p part) error {
 		return nil
 	}
 	return eachStream(dst, &r.Header, c, p, func(_ int, dst, in []byte, n int) error { return w.decodeStream(dst, in, r, n) })
-}
-
-// decodeVL fills dst from a block of variable length.
-func (w *Worker) decodeVL(dst []byte, r *Reader, c *cursor) error {
-	if _, err := c.length(); err != nil { // the size, known already
-		return err
-	}
-	in, err := c.take(len(c.b) - c.at)
-	if err != nil {
-		return err
-	}
-	return w.decodeStream(dst, in, r, len(dst))
 }
 
 // decodeStream decodes at least the first n bytes of one stream. A stream as long as its content is stored

@@ -151,11 +151,14 @@ func (r *Reader) readStarts(head []byte) error {
 		r.starts = append(r.starts, start)
 	}
 	r.findEnds()
-	if !h.VLBlocks {
-		most := int64(h.longestBlock())
-		for k, start := range r.starts {
-			r.ends[k] = int32(min(int64(r.ends[k]), int64(start)+most))
-		}
+	if h.VLBlocks {
+		return nil
+	}
+	// No more bytes are read for a block than the longest block of regular size has, even if the next one begins later.
+	streams := h.streams(h.BlockSize)
+	longest := int64(streams * (4 + longestStream(h.BlockSize/streams)))
+	for k, start := range r.starts {
+		r.ends[k] = int32(min(int64(r.ends[k]), int64(start)+longest))
 	}
 	return nil
 }

@@ -49,16 +49,6 @@ type cursor struct {
 	at int
 }
 
-// length reads the length field of a stream.
-func (c *cursor) length() (int, error) {
-	if len(c.b)-c.at < 4 {
-		return 0, corrupt("stream length is truncated")
-	}
-	n := int32(binary.LittleEndian.Uint32(c.b[c.at:]))
-	c.at += 4
-	return int(n), nil
-}
-
 // take reads n bytes.
 func (c *cursor) take(n int) ([]byte, error) {
 	if n > len(c.b)-c.at {
@@ -101,19 +91,13 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 // can be long, with parts that decode to no bytes, although its content is short.
 func longestStream(n int) int { return 2*n + 64 }
 
-// longestBlock returns the number of bytes of the longest block of regular size. No more are read for a block, even if
-// the next one begins later.
-func (h *Header) longestBlock() int {
-	streams := h.streams(h.BlockSize)
-	return streams * (4 + longestStream(h.BlockSize/streams))
-}
-
 // nextStream returns the next stream. If it is a run, it fills dst and returns nil.
 func (c *cursor) nextStream(dst []byte) ([]byte, error) {
-	n, err := c.length()
-	if err != nil {
-		return nil, err
+	if len(c.b)-c.at < 4 {
+		return nil, corrupt("stream length is truncated")
 	}
+	n := int(int32(binary.LittleEndian.Uint32(c.b[c.at:])))
+	c.at += 4
 	switch {
 	case n == 0:
 		filters.Fill(dst, []byte{0})
