@@ -17,7 +17,10 @@ func (w *Worker) Open(r *Reader, b []byte) error {
 		return err
 	}
 	r.Header, r.mem = h, b[:h.CBytes:h.CBytes]
-	return w.open(r)
+	if err = w.open(r); err != nil {
+		r.reset()
+	}
+	return err
 }
 
 // OpenAt opens the chunk that starts at byte off of src and has at most size bytes, which must be available. It reads
@@ -26,21 +29,22 @@ func (w *Worker) Open(r *Reader, b []byte) error {
 // Errors are those of Open and of src.
 func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
 	r.reset()
-	if err := w.readHead(r, src, off, size, guess, want); err != nil {
-		r.reset()
-		return err
+	err := r.readHead(src, off, size, guess, want)
+	if err == nil {
+		err = w.readRest(r, src, off, want)
 	}
-	return w.open(r)
+	if err == nil {
+		err = w.open(r)
+	}
+	if err != nil {
+		r.reset()
+	}
+	return err
 }
 
 // open parses the parts between the header and the streams. The bytes up to there are in r.mem or r.own. After an error
-// r has no blocks.
+// the caller resets r.
 func (w *Worker) open(r *Reader) (err error) {
-	defer func() {
-		if err != nil {
-			r.reset()
-		}
-	}()
 	r.maxBytes = w.o.limit()
 	h := &r.Header
 	r.LargestBlock = min(h.BlockSize, h.NBytes)

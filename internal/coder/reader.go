@@ -43,8 +43,8 @@ type Reader struct {
 	uncached bool // filters write the decoded chunk past the caches
 }
 
-// readHead reads the header and the parts before the streams, or the whole chunk.
-func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
+// readHead reads and parses the header. r.own then holds it, and the bytes after it that the same read has got.
+func (r *Reader) readHead(src io.ReaderAt, off, size, guess int64, want float64) error {
 	const first = 4096   // enough for the header and the positions of a thousand blocks
 	const most = 8 << 20 // larger reads wait for the header
 	guess = min(guess, most)
@@ -60,10 +60,8 @@ func (w *Worker) readHead(r *Reader, src io.ReaderAt, off, size, guess int64, wa
 		return readError(err, 0, got, -1)
 	}
 	r.own = r.own[:got]
-	if r.Header, err = ParseHeader(r.own, size); err != nil {
-		return err
-	}
-	return w.readRest(r, src, off, want)
+	r.Header, err = ParseHeader(r.own, size)
+	return err
 }
 
 // readRest reads into r.own what it still lacks: the parts before the streams, or the whole chunk.
