@@ -8,18 +8,22 @@ import (
 // PrefersPairs reports whether DecodePair is faster than decoding two blocks of an opened chunk one after the other. It
 // is with LZ4 and Zstd if there are no filters to undo: each match or symbol waits for the one before it, and two
 // interleaved streams fill the waits.
-func (w *Worker) PrefersPairs(r *Reader) bool {
-	if !r.pairs {
-		return false
+func (w *Worker) PrefersPairs(r *Reader) bool { return w.pairDecoder(r) != nil }
+
+// pairDecoder returns the decoder of two blocks at once, or nil if decoding one after the other is as fast.
+func (w *Worker) pairDecoder(r *Reader) codecs.BatchDecoder {
+	if r.pairs {
+		if d, err := w.decoder(r); err == nil {
+			return d.batch
+		}
 	}
-	d, err := w.decoder(r)
-	return err == nil && d.batch != nil
+	return nil
 }
 
 // DecodePair decodes two blocks of an opened chunk, each as DecodeBlock does. It returns the error of the first block
 // that fails.
 func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
-	if w.PrefersPairs(r) && w.decodePair(dst, r, k) {
+	if d := w.pairDecoder(r); d != nil && w.decodePair(d, dst, r, k) {
 		return nil
 	}
 	if err := w.DecodeBlock(dst[0], r, k[0]); err != nil {
@@ -30,7 +34,7 @@ func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
 
 // decodePair decodes two blocks at once, and reports whether it could. If not, decoding them one by one finds the
 // error.
-func (w *Worker) decodePair(dst [2][]byte, r *Reader, k [2]int) bool {
+func (w *Worker) decodePair(d codecs.BatchDecoder, dst [2][]byte, r *Reader, k [2]int) bool {
 	defer w.batch.reset()
 	for i, k := range k {
 		if k < 0 || k >= r.NumBlocks || len(dst[i]) != r.BlockLen(k) {
@@ -41,7 +45,7 @@ func (w *Worker) decodePair(dst [2][]byte, r *Reader, k [2]int) bool {
 			return false
 		}
 	}
-	return w.batch.decode(w.decoding.batch) == nil
+	return w.batch.decode(d) == nil
 }
 
 // decodePlanes decodes the streams of a block at once, if that is faster, and reports whether it did. If not, decoding
