@@ -28,7 +28,7 @@ func (f *Frame) getWorker() *worker {
 		w.Chunk = -1
 		return w
 	}
-	return &worker{Worker: f.pool.Get()}
+	return &worker{Worker: f.pool.NewWorker()}
 }
 
 // putWorker returns a worker to the pool, unless recoverFault has invalidated it. A worker is not returned after a

@@ -33,17 +33,16 @@ func (p *Pool) Options() *Options { return &p.o }
 
 // Get returns a worker for the calling goroutine.
 func (p *Pool) Get() *Worker {
-	w, ok := p.workers.Get().(*Worker)
-	if !ok {
-		w = p.newWorker()
+	if w, ok := p.workers.Get().(*Worker); ok {
+		w.Chunk = -1
+		return w
 	}
-	w.Chunk = -1
-	return w
+	return p.NewWorker()
 }
 
-// newWorker returns a worker. The caller sets Chunk.
-func (p *Pool) newWorker() *Worker {
-	w := &Worker{pool: p, o: &p.o}
+// NewWorker returns a worker that the caller keeps.
+func (p *Pool) NewWorker() *Worker {
+	w := &Worker{pool: p, o: &p.o, Chunk: -1}
 	w.workers = []*Worker{w}
 	return w
 }
@@ -89,10 +88,10 @@ func (p *Pool) getWorkers(n int, number int64) []*Worker {
 	}
 	first, ok := p.teams.Get().(*Worker)
 	if !ok {
-		first = p.newWorker()
+		first = p.NewWorker()
 	}
 	for len(first.workers) < n {
-		first.workers = append(first.workers, p.newWorker())
+		first.workers = append(first.workers, p.NewWorker())
 	}
 	workers := first.workers[:n]
 	for _, w := range workers {

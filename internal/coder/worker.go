@@ -8,8 +8,8 @@ import (
 // Worker encodes and decodes blocks on one goroutine. It owns the scratch memory and the codecs, so that encoding and
 // decoding many blocks allocates nothing. Get one from a [Pool].
 type Worker struct {
-	// Chunk is the number of the chunk in its frame, for functions of the program. See BlockInfo. -1 means unknown, and
-	// Pool.Get sets it.
+	// Chunk is the number of the chunk in its frame, for functions of the program. See BlockInfo. -1 means unknown: Get
+	// and NewWorker set it.
 	Chunk int64
 
 	pool     *Pool
