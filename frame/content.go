@@ -2,6 +2,7 @@ package frame
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -85,30 +86,54 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 	return f.decodePlan(ctx, s, nil, false, r, r.blocks(), 0)
 }
 
-// chunkEnds returns the end of each chunk in the decoded bytes. It reads the headers of all chunks, once.
+// chunkEnds returns the end of each chunk in the decoded bytes. The first call reads the headers of all chunks.
 func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
-	s.ends.mu.Lock()
-	defer s.ends.mu.Unlock()
-	if s.ends.list != nil || s.index.n == 0 {
-		return s.ends.list, nil
+	x := &s.ends
+	_, err := x.known.Get(ctx, 1, func() (int64, error) {
+		list, err := f.readEnds(ctx, s)
+		if err != nil && !errors.Is(err, ErrCorrupt) {
+			return 0, err // another call may succeed
+		}
+		x.list, x.err = list, err
+		return 1, nil
+	})
+	if err != nil {
+		return nil, err
 	}
+	return x.list, x.err
+}
+
+// readEnds is chunkEnds. It reads the header of each chunk once, even if several index entries reference the chunk.
+func (f *Frame) readEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 	var list []int64 // grown step by step: a small file may claim any number of special values
+	var sizes map[entry]int
+	if !s.index.ascends() {
+		sizes = map[entry]int{}
+	}
 	end := int64(0)
 	chunks := f.chunkReader(ctx, s)
 	chunks.readAhead(readHeaders)
 	defer chunks.stop()
 	for i := range s.index.n {
-		h, err := chunks.header(i)
-		if err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		end += int64(h.NBytes)
+		n, known := sizes[s.index.at(i)]
+		if !known {
+			h, err := chunks.header(i)
+			if err != nil {
+				return nil, err
+			}
+			if n = h.NBytes; sizes != nil {
+				sizes[s.index.at(i)] = n
+			}
+		}
+		end += int64(n)
 		list = append(list, end)
 	}
 	if end != s.nbytes {
 		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
 	}
-	s.ends.list = list
 	return list, nil
 }
 

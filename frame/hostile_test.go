@@ -12,6 +12,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
@@ -553,5 +555,116 @@ func TestCheckAllocs(t *testing.T) {
 		if err := CheckAllocs(x.n, x.frames...); !errors.Is(err, x.want) {
 			t.Errorf("%d bytes of %d frames: %v, want %v", x.n, len(x.frames), err, x.want)
 		}
+	}
+}
+
+// sharedFrame returns a frame whose index references each of some chunks of 8 bytes n times. nbytes is added to the
+// size in the header.
+func sharedFrame(t *testing.T, chunks, n int, variable bool, nbytes int64) []byte {
+	t.Helper()
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+		for i := range chunks {
+			if err := b.Append(t.Context(), bytes.Repeat([]byte{byte(i + 1), 2}, 4)); err != nil {
+				return err
+			}
+		}
+		b.next.index = newIndex(slices.Repeat(b.list(), n), nil)
+		if b.next.nbytes = 8*int64(chunks)*int64(n) + nbytes; variable {
+			b.next.chunkSize = 0
+		}
+		return nil
+	}, &CreateOptions{Params: chunk.Params{TypeSize: 1}})
+	must(t, err)
+	defer f.Close()
+	b, err := appendTo(f, nil)
+	must(t, err)
+	return b
+}
+
+// hookedSource is a Source that calls a hook before each read.
+type hookedSource struct {
+	b    []byte
+	hook atomic.Pointer[func(ctx context.Context) error]
+}
+
+func (s *hookedSource) Size() int64 { return int64(len(s.b)) }
+
+func (s *hookedSource) ReadAtContext(ctx context.Context, p []byte, off int64) (int, error) {
+	if hook := s.hook.Load(); hook != nil {
+		if err := (*hook)(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return bytes.NewReader(s.b).ReadAt(p, off)
+}
+
+// hookReads calls do before each read.
+func hookReads(s *hookedSource, do func(ctx context.Context) error) { s.hook.Store(&do) }
+
+// readByte reads byte 20 of a frame.
+func readByte(ctx context.Context, f *Frame) error {
+	var p [1]byte
+	n, err := f.Content(ctx).ReadAt(p[:], 20)
+	if err == nil && (n != 1 || p[0] == 0) {
+		err = errors.New("another byte")
+	}
+	return err
+}
+
+// TestContentShared reads frames with chunks of variable size that the index references many times. The headers are
+// read once, and the error of a wrong size is kept.
+func TestContentShared(t *testing.T) {
+	const chunks, n = 3, 10000
+	for _, wrong := range []int64{0, 8} {
+		src := &hookedSource{b: sharedFrame(t, chunks, n, true, wrong)}
+		f, err := OpenSource(t.Context(), src, nil)
+		must(t, err)
+		defer f.Close()
+		reads := 0
+		hookReads(src, func(context.Context) error { reads++; return nil })
+		for range 2 {
+			if err := readByte(t.Context(), f); (err == nil) != (wrong == 0) || err != nil && !errors.Is(err, ErrCorrupt) {
+				t.Errorf("a size that differs by %d: %v", wrong, err)
+			}
+			if reads > 20 {
+				t.Errorf("a size that differs by %d: %d reads", wrong, reads)
+			}
+			if reads = 0; wrong > 0 {
+				hookReads(src, func(context.Context) error { return errDisk })
+			}
+		}
+	}
+}
+
+// TestContentErrors reads a frame with chunks of variable size. Errors of the source and of a context are not kept, and
+// a context ends the reading of headers and the waiting for another call that reads them.
+func TestContentErrors(t *testing.T) {
+	src := &hookedSource{b: sharedFrame(t, 1, 1000, true, 0)}
+	f, err := OpenSource(t.Context(), src, nil)
+	must(t, err)
+	defer f.Close()
+	hookReads(src, func(context.Context) error { return errDisk })
+	if err := readByte(t.Context(), f); !errors.Is(err, errDisk) {
+		t.Errorf("the source fails: %v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	hookReads(src, func(context.Context) error { cancel(); return nil })
+	if err := readByte(ctx, f); !errors.Is(err, context.Canceled) || f.snap.Load().ends.list != nil {
+		t.Errorf("canceled: %v", err)
+	}
+	started, resume := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	hookReads(src, func(context.Context) error {
+		once.Do(func() { close(started); <-resume })
+		return nil
+	})
+	done := make(chan error, 1)
+	go func() { done <- readByte(context.Background(), f) }()
+	<-started
+	soonCanceled(t, "another call reads the headers", "", func(ctx context.Context) error { return readByte(ctx, f) })
+	close(resume)
+	must(t, <-done)
+	if _, err := io.Copy(io.Discard, f.Content(t.Context())); err != nil {
+		t.Error(err)
 	}
 }

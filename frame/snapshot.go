@@ -113,8 +113,9 @@ func (s *snapshot) marks() []atomic.Uint32 {
 // ends holds the end of each chunk of variable size in the decoded bytes. Only the chunks have their sizes, so ends is
 // filled on first use.
 type ends struct {
-	mu   sync.Mutex
-	list []int64
+	known evidence.Known // 1 if list and err are set: calls share the search for them
+	list  []int64
+	err   error // of corrupt chunks
 }
 
 // setSource sets the bytes that s is read from.
@@ -348,6 +349,16 @@ func (x *index) after(i int) entry {
 // same reports whether x and y are one index. The first edit of entries in a batch makes another list.
 func (x *index) same(y *index) bool {
 	return x.n == y.n && x.uniform == y.uniform && len(x.list) == len(y.list) && (len(x.list) == 0 || &x.list[0] == &y.list[0])
+}
+
+// ascends reports whether each entry is larger than the one before it. Then no chunk is referenced twice.
+func (x *index) ascends() bool {
+	for i := 1; i < len(x.list); i++ {
+		if x.list[i] <= x.list[i-1] {
+			return false
+		}
+	}
+	return x.list != nil || x.n < 2
 }
 
 // entries returns the list, which the caller may append to but not change.
