@@ -426,7 +426,9 @@ func TestUniformEdits(t *testing.T) {
 		}
 	})
 	lean(t, "SelectChunks", func() {
-		must(t, f.edit(context.Background(), func(b *Batch) error { return b.Engine().SelectChunks(many+5, 80, func(i int64) int64 { return i }) }))
+		must(t, f.edit(context.Background(), func(b *Batch) error {
+			return b.Engine().SelectChunks(t.Context(), many+5, 80, func(i int64) int64 { return i })
+		}))
 	})
 	if i := f.Info(); i.NumChunks != many+5 || i.NBytes != 80*(many+5) {
 		t.Errorf("%d chunks, %d bytes", i.NumChunks, i.NBytes)
@@ -434,7 +436,7 @@ func TestUniformEdits(t *testing.T) {
 	f = make(many, chunk.NaNs)
 	for what, edit := range map[string]func(b *Batch) error{
 		"SelectChunks": func(b *Batch) error {
-			return b.Engine().SelectChunks(many+5, 80, func(i int64) int64 { return min(i, many-1) })
+			return b.Engine().SelectChunks(t.Context(), many+5, 80, func(i int64) int64 { return min(i, many-1) })
 		},
 		"Append": func(b *Batch) error { return b.Append(t.Context(), noise(80)) },
 	} {

@@ -366,7 +366,7 @@ func (b *Batch) fillSpecial(n int64, special chunk.Special) error {
 
 // selectChunks sets the index to n chunks of size bytes each: chunk i becomes the previous chunk from(i), or zeros if
 // from(i) is negative. Chunks that are no longer referenced are deleted. Arrays use it to change their grid.
-func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
+func (b *Batch) selectChunks(ctx context.Context, n, size int64, from func(i int64) int64) error {
 	if err := b.checkChunks(n, size); err != nil {
 		return err
 	}
@@ -383,6 +383,9 @@ func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 		checksums = make([]uint32, n)
 	}
 	for i := range list {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		list[i] = entryZeros
 		if old := from(int64(i)); old >= 0 {
 			if old >= int64(len(kept)) || kept[old] {
@@ -395,17 +398,39 @@ func (b *Batch) selectChunks(n, size int64, from func(i int64) int64) error {
 			}
 		}
 	}
-	for i, k := range kept {
-		if !k {
-			if err := b.release(i); err != nil {
-				return b.fail(err)
-			}
-		}
+	if err := b.releaseOthers(ctx, kept); err != nil {
+		return b.fail(err)
 	}
 	if s.chunkSize <= 0 && n > 0 {
 		s.chunkSize = int32(size)
 	}
 	s.index, b.owned, s.nbytes = newIndex(list, checksums), true, n*size
+	return nil
+}
+
+// releaseOthers is release for the entries that are not kept. It reads the header of each chunk once, even if several
+// entries reference the chunk.
+func (b *Batch) releaseOthers(ctx context.Context, kept []bool) error {
+	x := &b.next.index
+	var seen map[entry]bool // nil if no chunk is referenced twice
+	if !x.ascends() {
+		seen = map[entry]bool{}
+	}
+	for i, k := range kept {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		e := x.at(i)
+		if k || seen[e] {
+			continue
+		}
+		if seen != nil {
+			seen[e] = true
+		}
+		if err := b.release(i); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

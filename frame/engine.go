@@ -240,8 +240,8 @@ func (e *engineBatch) PutChunks(ctx context.Context, v engine.View, pairs iter.S
 	return b.fail(s.f.afterRead(s, b.putChunks(task.Context(ctx), s.f, s, ahead.pass, pairs)))
 }
 
-func (e *engineBatch) SelectChunks(n, size int64, from func(i int64) int64) error {
-	return (*Batch)(e).selectChunks(n, size, from)
+func (e *engineBatch) SelectChunks(ctx context.Context, n, size int64, from func(i int64) int64) error {
+	return (*Batch)(e).selectChunks(task.Context(ctx), n, size, from)
 }
 
 func (e *engineBatch) CheckChunks(n, size int64) error { return (*Batch)(e).checkChunks(n, size) }

@@ -668,3 +668,64 @@ func TestContentErrors(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// hookedStorage is a Memory that calls a hook before each read, unless it is nil.
+type hookedStorage struct {
+	Memory
+	hook func()
+}
+
+func (s *hookedStorage) ReadAt(p []byte, off int64) (int, error) {
+	if s.hook != nil {
+		s.hook()
+	}
+	return s.Memory.ReadAt(p, off)
+}
+
+// TestSelectShared removes chunks that the index references many times. Their headers are read once, and a context ends
+// the edit.
+func TestSelectShared(t *testing.T) {
+	const chunks, n = 3, 10000
+	for _, rest := range []int64{0, chunks * n / 2} {
+		st := &hookedStorage{Memory: *NewMemory(sharedFrame(t, chunks, n, false, 0))}
+		f, err := EditStorage(t.Context(), st, nil)
+		must(t, err)
+		reads := 0
+		ctx, cancel := context.WithCancel(t.Context())
+		keep := func(i int64) int64 { return i }
+		for _, c := range []struct {
+			what string
+			hook func()
+			from func(i int64) int64
+			want error
+		}{
+			{"canceled while chunks are selected", nil, func(i int64) int64 { cancel(); return i }, context.Canceled},
+			{"canceled while headers are read", func() { cancel() }, keep, context.Canceled},
+			{"not canceled", func() { reads++ }, keep, nil},
+		} {
+			if rest == 0 && c.hook == nil {
+				continue // no chunk is selected
+			}
+			b, err := f.Begin(t.Context())
+			must(t, err)
+			st.hook = c.hook
+			if err := b.Engine().SelectChunks(ctx, rest, 8, c.from); !errors.Is(err, c.want) || (err == nil) != (c.want == nil) {
+				t.Errorf("%s, %d chunks: %v", c.what, rest, err)
+			}
+			ctx, cancel = context.WithCancel(t.Context())
+			defer cancel()
+			if st.hook = nil; c.want != nil {
+				b.Rollback()
+			} else {
+				must(t, b.Commit())
+			}
+		}
+		if reads > 20 || f.NumChunks() != int(rest) {
+			t.Errorf("%d of %d chunks: %d reads", f.NumChunks(), rest, reads)
+		}
+		if rest > 0 {
+			must(t, readByte(t.Context(), f))
+		}
+		must(t, f.Close())
+	}
+}

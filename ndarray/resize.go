@@ -71,7 +71,7 @@ func (b *Batch) resize(ctx context.Context, next *state) error {
 		return err
 	}
 	if next.geo.Grid != b.st.geo.Grid { // otherwise all chunks are kept
-		if err := b.b.Engine().SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
+		if err := b.b.Engine().SelectChunks(ctx, next.geo.Chunks, next.geo.ChunkBytes, regrid(b.st.geo, next.geo, nil)); err != nil {
 			return err
 		}
 	}
@@ -332,7 +332,7 @@ func (b *Batch) extend(ctx context.Context, axis int, next *state, data []byte) 
 	}
 	same = was.geo.Chunks > 0 && (same || was.geo.Grid == g.Grid)
 	if !same {
-		if err := b.b.Engine().SelectChunks(g.Chunks, g.ChunkBytes, regrid(was.geo, g, nil)); err != nil {
+		if err := b.b.Engine().SelectChunks(ctx, g.Chunks, g.ChunkBytes, regrid(was.geo, g, nil)); err != nil {
 			return err
 		}
 	}

@@ -45,7 +45,7 @@ func (b *Batch) shift(ctx context.Context, axis int, at, n int64, data []byte) e
 	view, release := b.b.Engine().Hold()
 	defer release()
 	x.view = view
-	if err := b.b.Engine().SelectChunks(next.geo.Chunks, next.geo.ChunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
+	if err := b.b.Engine().SelectChunks(ctx, next.geo.Chunks, next.geo.ChunkBytes, regrid(x.old.geo, next.geo, row)); err != nil {
 		return err
 	}
 	if err := b.publish(next); err != nil {

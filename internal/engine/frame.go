@@ -58,7 +58,7 @@ type Batch interface {
 	PutChunks(ctx context.Context, v View, pairs iter.Seq2[int, int]) error
 	// SelectChunks sets the index to n chunks of size bytes. Chunk i becomes the previous chunk from(i), or zeros if
 	// from(i) is negative. Chunks that are no longer referenced are deleted. Arrays use it to change their grid.
-	SelectChunks(n, size int64, from func(i int64) int64) error
+	SelectChunks(ctx context.Context, n, size int64, from func(i int64) int64) error
 	// CheckChunks returns the error of SelectChunks for an index of n chunks of size bytes, and changes nothing.
 	CheckChunks(n, size int64) error
 	// ReplaceMeta replaces the content of a metalayer by content of the same length.

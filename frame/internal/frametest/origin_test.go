@@ -164,9 +164,11 @@ func refusesEdits(t *testing.T, f *frame.Frame) {
 		"Delete":       change(f, func(b *frame.Batch) error { return b.Delete(1) }),
 		"Reorder":      change(f, func(b *frame.Batch) error { return b.Reorder([]int{1, 0, 2, 3, 4, 5}) }),
 		"AppendBlocks": change(f, func(b *frame.Batch) error { return b.AppendBlocks(ctx, [][]byte{data}) }),
-		"SelectChunks": change(f, func(b *frame.Batch) error { return b.Engine().SelectChunks(1, 80, func(i int64) int64 { return i }) }),
-		"FillSpecial":  change(f, func(b *frame.Batch) error { return b.Engine().FillSpecial(80, chunk.Zeros) }),
-		"Encode":       change(f, func(b *frame.Batch) error { return b.Engine().Encode(ctx, 80, nil, 0) }),
+		"SelectChunks": change(f, func(b *frame.Batch) error {
+			return b.Engine().SelectChunks(ctx, 1, 80, func(i int64) int64 { return i })
+		}),
+		"FillSpecial": change(f, func(b *frame.Batch) error { return b.Engine().FillSpecial(80, chunk.Zeros) }),
+		"Encode":      change(f, func(b *frame.Batch) error { return b.Engine().Encode(ctx, 80, nil, 0) }),
 	} {
 		notHere(t, what, err, "only its metalayers can be edited")
 	}
