@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/coder"
@@ -451,7 +452,7 @@ func TestCache(t *testing.T) {
 	}
 	close(done)
 	wg.Wait()
-	if n := len(f.cache.Keys()); int64(n)*512 > f.cache.Most() {
+	if n := len(f.cache.Keys()); int64(n)*(512+blockcache.Overhead) > f.cache.Most() {
 		t.Errorf("%d blocks of 512 bytes, at most %d bytes", n, f.cache.Most())
 	}
 }
@@ -460,7 +461,7 @@ func TestCache(t *testing.T) {
 // allocating.
 func TestCacheUsed(t *testing.T) {
 	data := stamped(7, 16<<10)
-	o := &options{Cache: 8 << 10, Params: chunk.Params{TypeSize: 4, BlockSize: 1 << 10}, Concurrency: 1}
+	o := &options{Cache: 8 * (1<<10 + blockcache.Overhead), Params: chunk.Params{TypeSize: 4, BlockSize: 1 << 10}, Concurrency: 1}
 	name := filepath.Join(t.TempDir(), "f")
 	f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), data) }, o.create())
 	must(t, err)

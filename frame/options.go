@@ -78,10 +78,10 @@ type OpenOptions struct {
 	// Concurrency is the number of goroutines that a call may use; 0 = GOMAXPROCS, and more than 1024 count as 1024.
 	Concurrency int
 
-	// Cache is the size of a cache of decoded blocks, in bytes; 0 = none. The cache holds the blocks of small reads,
-	// which decode at most a quarter of Cache, for later reads of any goroutine, and drops the least recently used
-	// ones. Use it to read neighboring items one by one. Commits and Refresh clear the cache. A frame with a Postfilter
-	// cannot have one.
+	// Cache is the size of a cache of decoded blocks, in bytes; 0 = none. Each block counts 192 bytes more than it has.
+	// The cache holds the blocks of small reads, which decode at most a quarter of Cache, for later reads of any
+	// goroutine, and drops the least recently used ones. Use it to read neighboring items one by one. Commits and
+	// Refresh clear the cache. A frame with a Postfilter cannot have one.
 	Cache int64
 
 	// Mmap is for Open: it maps the file of a contiguous frame into memory, and chunks are decoded without copying

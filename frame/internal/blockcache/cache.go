@@ -10,7 +10,7 @@ import (
 // Blocks never change. Get and Put hold a lock, but decoding and copying a block does not, and goroutines may continue
 // to read a block after it was evicted.
 type Cache[S comparable] struct {
-	most int64 // bytes of blocks
+	most int64 // bytes of blocks, with Overhead
 
 	mu     sync.Mutex
 	state  S // the state of all blocks
@@ -18,6 +18,9 @@ type Cache[S comparable] struct {
 	order  list.List // of *cached, the most recently used first
 	size   int64
 }
+
+// Overhead is about the memory that a block in the cache takes besides its bytes.
+const Overhead = 192
 
 // Key identifies a block of a state.
 type Key struct{ Chunk, Block int }
@@ -27,7 +30,9 @@ type cached struct {
 	data []byte
 }
 
-// New returns a cache of most bytes of blocks.
+func (b *cached) size() int64 { return int64(len(b.data)) + Overhead }
+
+// New returns a cache of most bytes of blocks, with Overhead for each.
 func New[S comparable](most int64) *Cache[S] {
 	return &Cache[S]{most: most, blocks: map[Key]*list.Element{}}
 }
@@ -55,19 +60,20 @@ func (c *Cache[S]) Put(state S, key Key, data []byte) {
 		c.reset()
 		c.state = state
 	}
-	if c.blocks[key] != nil || int64(len(data)) > c.most {
+	b := &cached{key, data}
+	if c.blocks[key] != nil || b.size() > c.most {
 		return
 	}
-	c.blocks[key] = c.order.PushFront(&cached{key, data})
-	c.size += int64(len(data))
+	c.blocks[key] = c.order.PushFront(b)
+	c.size += b.size()
 	for c.size > c.most {
 		old := c.order.Remove(c.order.Back()).(*cached)
 		delete(c.blocks, old.key)
-		c.size -= int64(len(old.data))
+		c.size -= old.size()
 	}
 }
 
-// Most returns the largest number of bytes of blocks.
+// Most returns the largest number of bytes of blocks, with Overhead for each.
 func (c *Cache[S]) Most() int64 { return c.most }
 
 // Keys returns the keys of the blocks in the cache, the most recently used first.
