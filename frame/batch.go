@@ -407,7 +407,8 @@ func (b *Batch) checkEditable() error {
 	case b.cur == nil || b.cur.origin == nil:
 		return nil
 	}
-	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", b.f.describe(b.cur), errs.ErrUnsupported))
+	text, _ := b.f.checkOrigin(b.cur)
+	return b.f.wrap("data", -1, fmt.Errorf("%s; only its metalayers can be edited: %w", text, errs.ErrUnsupported))
 }
 
 // checkList returns ErrTooLarge if the memory for n index entries is not justified.

@@ -19,8 +19,10 @@ import (
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/manifest"
 	"github.com/goblosc/blosc2/internal/race"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // readEverything opens a frame and reads all there is in all ways; it returns the first error. Whatever b holds, it
@@ -727,5 +729,56 @@ func TestSelectShared(t *testing.T) {
 			must(t, readByte(t.Context(), f))
 		}
 		must(t, f.Close())
+	}
+}
+
+// TestLazyLayers reads lazy frames and proxy caches with metalayers of many values. Decoding one is limited, and done
+// only once.
+func TestLazyLayers(t *testing.T) {
+	for _, name := range []string{engine.ProxyLayer, engine.ObjectLayer, engine.OldLazyLayer} {
+		for _, n := range []int{2000, 1 << 20} {
+			list := binary.BigEndian.AppendUint32([]byte{0xdd}, uint32(n))
+			list = append(list, bytes.Repeat([]byte{0xc0}, n)...) // nil
+			o := &CreateOptions{ChunkSize: 8, Meta: []meta.Layer{{Name: name, Content: list}}}
+			f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.fillSpecial(80, chunk.Uninit) }, o)
+			must(t, err)
+			got := allocated(func() {
+				for range 100 {
+					if _, err := f.ReadChunk(t.Context(), nil, 0); !errors.Is(err, errors.ErrUnsupported) {
+						t.Fatal(err)
+					}
+				}
+			})
+			if got > 2<<20 {
+				t.Errorf("%s of %d values: %d bytes allocated", name, n, got)
+			}
+			must(t, f.Close())
+		}
+	}
+}
+
+// TestFetchedBits compares the lists of a proxy cache with a slow way to read them. Whatever the number of bits for a
+// chunk is, one is kept.
+func TestFetchedBits(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 1000 {
+		n, parts := 1+rng.IntN(20), 1+rng.IntN(40)
+		list := bytes.Repeat([]byte{0xff}, (n*parts+7)/8)
+		for range rng.IntN(n) {
+			list[rng.IntN(len(list))] &^= 1 << rng.IntN(8)
+		}
+		var o origin
+		if !o.take(list, n, parts) || len(o.bits) != (n+7)/8 {
+			t.Fatalf("%d chunks of %d parts: %d bytes", n, parts, len(o.bits))
+		}
+		for i := range n {
+			want := true
+			for k := i * parts; k < (i+1)*parts; k++ {
+				want = want && list[k/8]>>(k%8)&1 == 1
+			}
+			if got := o.holds(i, 0); got != want {
+				t.Fatalf("%d chunks of %d parts, %x: chunk %d is held: %v", n, parts, list, i, got)
+			}
+		}
 	}
 }

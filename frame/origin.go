@@ -52,13 +52,39 @@ func (o *origin) findFetched(f *Frame, s *snapshot) {
 	}
 }
 
-// take sets the bits of n chunks, parts bits each, to list, and reports whether its length fits.
+// take sets the bits of n chunks from list, which has parts bits for each, and reports whether its length fits.
 func (o *origin) take(list any, n, parts int) bool {
 	bits, ok := list.([]byte)
 	if ok = ok && int64(len(bits)) == (int64(n)*int64(parts)+7)/8; ok {
-		o.bits, o.parts = bits, parts
+		o.bits = bits
+		if parts > 1 {
+			o.bits = make([]byte, (n+7)/8)
+			for i := range n {
+				if from := int64(i) * int64(parts); allSet(bits, from, from+int64(parts)) {
+					o.bits[i/8] |= 1 << (i % 8)
+				}
+			}
+		}
 	}
 	return ok
+}
+
+// allSet reports whether bits [from, to) of list are set.
+func allSet(list []byte, from, to int64) bool {
+	for from < to {
+		if from%8 == 0 && to-from >= 8 {
+			if list[from/8] != 0xff {
+				return false
+			}
+			from += 8
+			continue
+		}
+		if list[from/8]&(1<<(from%8)) == 0 {
+			return false
+		}
+		from++
+	}
+	return true
 }
 
 // holds reports whether the frame holds the data of chunk i, whose index entry is e.
@@ -70,12 +96,7 @@ func (o *origin) holds(i int, e entry) bool {
 	case special == chunk.Uninit:
 		return false // it was evicted
 	}
-	for bit := i * o.parts; bit < (i+1)*o.parts; bit++ {
-		if o.bits[bit/8]&(1<<(bit%8)) == 0 {
-			return false
-		}
-	}
-	return true
+	return o.bits[i/8]&(1<<(i%8)) != 0
 }
 
 // checkFetched returns ErrBounds if there is no chunk i, and errors.ErrUnsupported if its data is not in the frame.
@@ -87,14 +108,24 @@ func (f *Frame) checkFetched(s *snapshot, i int) error {
 	if s.origin == nil || s.origin.holds(i, s.index.at(i)) {
 		return nil
 	}
-	kind := errs.ErrUnsupported
-	if s.isKnownOrigin() {
-		kind = errs.ErrElsewhere
-	}
+	text, kind := f.checkOrigin(s)
 	if s.origin.layer != engine.ProxyLayer {
-		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", f.describe(s), kind))
+		return f.wrap("data", -1, fmt.Errorf("%s; its data is not in the file: %w", text, kind))
 	}
-	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", f.describe(s), kind))
+	return f.chunkError(s, i, fmt.Errorf("%s, and this chunk was not fetched: %w", text, kind))
+}
+
+// checkOrigin describes a frame with an origin, for error messages, and returns the kind of these errors. Only the
+// first call decodes metalayers.
+func (f *Frame) checkOrigin(s *snapshot) (text string, kind error) {
+	o := s.origin
+	o.load.Do(func() {
+		o.text, o.kind = f.describe(s), errs.ErrUnsupported
+		if s.isKnownOrigin() {
+			o.kind = errs.ErrElsewhere
+		}
+	})
+	return o.text, o.kind
 }
 
 // isKnownOrigin reports whether the metalayer of an origin is a valid one of a known kind.
@@ -105,13 +136,13 @@ func (s *snapshot) isKnownOrigin() bool {
 	}
 	switch s.origin.layer {
 	case engine.ObjectLayer:
-		err := meta.Unmarshal(content, &fields)
+		err := smallValue(content, &fields)
 		return err == nil && (fields.Kind == "lazyexpr" || fields.Kind == "lazyudf" || fields.Kind == "c2array")
 	case engine.ProxyLayer:
-		return meta.Unmarshal(content, &fields) == nil
+		return smallValue(content, &fields) == nil
 	}
 	var value any
-	return meta.Unmarshal(content, &value) == nil
+	return smallValue(content, &value) == nil
 }
 
 // checkAllFetched is checkFetched for all chunks.
@@ -124,7 +155,7 @@ func (f *Frame) checkAllFetched(s *snapshot) error {
 	return nil
 }
 
-// describe describes a frame with an origin, for error messages.
+// describe is checkOrigin without the kind.
 func (f *Frame) describe(s *snapshot) string {
 	kind := "super-chunk"
 	if findLayer(s.meta, "b2nd") >= 0 || findLayer(s.meta, "caterva") >= 0 {
@@ -148,7 +179,7 @@ func proxySource(s *snapshot) string {
 		Path any `msgpack:"local_abspath"`
 		URL  any `msgpack:"urlpath"`
 	}
-	err := meta.Unmarshal(s.meta[findLayer(s.meta, engine.ProxyLayer)].Content, &source)
+	err := smallValue(s.meta[findLayer(s.meta, engine.ProxyLayer)].Content, &source)
 	if path, ok := source.Path.(string); ok && err == nil {
 		return clipped(path)
 	}
@@ -174,9 +205,9 @@ func (f *Frame) describeObject(s *snapshot) string {
 		URL        string `msgpack:"urlbase"`
 	}
 	// Omit parts that cannot be decoded.
-	meta.Unmarshal(s.meta[findLayer(s.meta, engine.ObjectLayer)].Content, &marker)
+	smallValue(s.meta[findLayer(s.meta, engine.ObjectLayer)].Content, &marker)
 	if b, err := f.smallVLContent(s, engine.ObjectLayer); err == nil {
-		meta.Unmarshal(b, &object)
+		smallValue(b, &object)
 	}
 	switch marker.Kind {
 	case "lazyexpr":
@@ -201,7 +232,7 @@ func (f *Frame) describeOldLazy(s *snapshot) string {
 		Name       any `msgpack:"name"`
 	}
 	if b, err := f.smallVLContent(s, "_LazyArray"); err == nil {
-		meta.Unmarshal(b, &object)
+		smallValue(b, &object)
 	}
 	expression, _ := object.Expression.(string)
 	name, isNamed := object.Name.(string)
@@ -228,6 +259,17 @@ func clipped(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
+// smallValue decodes a value for opening or for an error message. It limits the memory, because few bytes may decode to
+// many values.
+func smallValue(b []byte, v any) error {
+	return meta.UnmarshalWithin(b, v, func(n int64) error {
+		if most := int64(len(b)) + 1<<20; n > most {
+			return fmt.Errorf("a value of %d bytes, at most %d: %w", n, most, ErrTooLarge)
+		}
+		return nil
+	})
+}
+
 // smallVLMeta returns the value of a variable-length metalayer, nil if it cannot be decoded, and reports whether the
 // metalayer exists.
 func (f *Frame) smallVLMeta(s *snapshot, name string) (v any, exists bool) {
@@ -237,7 +279,7 @@ func (f *Frame) smallVLMeta(s *snapshot, name string) (v any, exists bool) {
 	}
 	b, err := f.smallContent(s.vlmeta[i])
 	if err == nil {
-		err = meta.Unmarshal(b, &v)
+		err = smallValue(b, &v)
 	}
 	if err != nil {
 		return nil, true

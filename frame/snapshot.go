@@ -253,8 +253,11 @@ func unchanged(ctx context.Context, src io.ReaderAt, s *snapshot) bool {
 type origin struct {
 	layer   string // the metalayer that marks the frame
 	byIndex bool   // of a cache without a list: it has the chunks that are not special in the index
-	bits    []byte // of a cache with a list: a bit for each part of a chunk that is in the cache
-	parts   int    // bits for each chunk
+	bits    []byte // of a cache with a list: a bit for each chunk that is in the cache
+
+	load sync.Once // of the fields below, for errors: see checkOrigin
+	text string    // what the frame is
+	kind error     // errs.ErrElsewhere if the metalayer is a valid one of a known kind, or errs.ErrUnsupported
 }
 
 // fileEvidence is the number of bytes of a chunk file that may be evidence.
