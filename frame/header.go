@@ -270,3 +270,14 @@ func trailerLen(layers []meta.Layer) int {
 func findLayer(layers []meta.Layer, name string) int {
 	return slices.IndexFunc(layers, func(l meta.Layer) bool { return l.Name == name })
 }
+
+// countChunks returns the number of chunks by the sizes in the header, or -1 if only the index has it.
+func (h *header) countChunks() int64 {
+	switch {
+	case h.nbytes == 0:
+		return 0
+	case h.chunkSize > 0:
+		return (h.nbytes-1)/int64(h.chunkSize) + 1
+	}
+	return -1
+}

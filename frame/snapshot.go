@@ -141,17 +141,6 @@ func (s *snapshot) chunkLen(i int) int64 {
 	return min(int64(s.chunkSize), s.nbytes-int64(i)*int64(s.chunkSize))
 }
 
-// countChunks returns the number of chunks by the sizes in the header, or -1 if only the index has it.
-func (h *header) countChunks() int64 {
-	switch {
-	case h.nbytes == 0:
-		return 0
-	case h.chunkSize > 0:
-		return (h.nbytes-1)/int64(h.chunkSize) + 1
-	}
-	return -1
-}
-
 // checkSize compares the decoded size of a chunk with that of the frame.
 func (s *snapshot) checkSize(i int, h *coder.Header) error {
 	if want := s.chunkLen(i); want >= 0 && int64(h.NBytes) != want {

@@ -24,5 +24,5 @@
 //	encodechunk, decodechunk, vl,    whole chunks
 //	readerat
 //
-// A new filter is one entry of the table in filters.go.
+// A new filter is one entry of the table in filter.go.
 package coder
