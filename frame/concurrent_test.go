@@ -500,6 +500,28 @@ func TestCacheUsed(t *testing.T) {
 	}
 }
 
+// TestCacheQuarter reads items of blocks that take a quarter of the cache, or a little more. Only the former are kept.
+func TestCacheQuarter(t *testing.T) {
+	for _, size := range []int{256, 4 << 10, 256 << 10} {
+		for _, more := range []int{0, 8} {
+			o := &options{Cache: int64(4 * size), Params: chunk.Params{TypeSize: 4, BlockSize: size + more}, Concurrency: 1}
+			name := filepath.Join(t.TempDir(), "f")
+			f, err := CreateFunc(t.Context(), name, func(b *Batch) error { return b.Append(t.Context(), stamped(7, 4*(size+more))) }, o.create())
+			must(t, err)
+			must(t, f.Close())
+			f, err = Open(t.Context(), name, o.open())
+			must(t, err)
+			var p [4]byte
+			_, err = f.Content(t.Context()).ReadAt(p[:], 0)
+			must(t, err)
+			if got := len(f.cache.Keys()); (got == 1) != (more == 0) {
+				t.Errorf("blocks of %d bytes, %d bytes of cache: %d blocks", size+more, 4*size, got)
+			}
+			must(t, f.Close())
+		}
+	}
+}
+
 // TestLockRace lets two processes with a lock file edit, read and replace a frame at the same time. Both must succeed,
 // and each read must find the state of one commit.
 func TestLockRace(t *testing.T) {

@@ -2,7 +2,6 @@ package frame
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -88,11 +87,20 @@ func (f *Frame) readRange(ctx context.Context, s *snapshot, dst []byte, off int6
 
 // chunkEnds returns the end of each chunk in the decoded bytes. The first call reads the headers of all chunks.
 func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
+	if s.index.n == 0 {
+		return nil, nil
+	}
 	x := &s.ends
 	_, err := x.known.Get(ctx, 1, func() (int64, error) {
 		list, err := f.readEnds(ctx, s)
-		if err != nil && !errors.Is(err, ErrCorrupt) {
+		if err != nil {
 			return 0, err // another call may succeed
+		}
+		if end := list[len(list)-1]; end != s.nbytes {
+			list, err = nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
+		}
+		if err != nil && s.sparse {
+			return 0, err // chunk files may be restored
 		}
 		x.list, x.err = list, err
 		return 1, nil
@@ -103,7 +111,8 @@ func (f *Frame) chunkEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 	return x.list, x.err
 }
 
-// readEnds is chunkEnds. It reads the header of each chunk once, even if several index entries reference the chunk.
+// readEnds is chunkEnds without a comparison with the size of the frame. It reads the header of each chunk once, even
+// if several index entries reference the chunk.
 func (f *Frame) readEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 	var list []int64 // grown step by step: a small file may claim any number of special values
 	var sizes map[entry]int
@@ -130,9 +139,6 @@ func (f *Frame) readEnds(ctx context.Context, s *snapshot) ([]int64, error) {
 		}
 		end += int64(n)
 		list = append(list, end)
-	}
-	if end != s.nbytes {
-		return nil, f.wrap("header", offNBytes, corrupt("%d bytes, the chunks have %d", s.nbytes, end))
 	}
 	return list, nil
 }

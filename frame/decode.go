@@ -74,7 +74,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 		if size == 0 {
 			size = 64 << 10 // as in rangePlan
 		}
-		if blocks <= f.cache.Most()/4/(size+blockcache.Overhead) {
+		if most := f.cache.Most(); blocks <= most/4/size && blocks <= most/2/(size+blockcache.Overhead) {
 			d.cache = f.cache
 		}
 	}

@@ -408,13 +408,18 @@ func (b *Batch) selectChunks(ctx context.Context, n, size int64, from func(i int
 	return nil
 }
 
-// releaseOthers is release for the entries that are not kept. It reads the header of each chunk once, even if several
-// entries reference the chunk.
+// releaseOthers is release for the chunks of which no entry is kept. It reads the header of each chunk once, even if
+// several entries reference the chunk.
 func (b *Batch) releaseOthers(ctx context.Context, kept []bool) error {
 	x := &b.next.index
 	var seen map[entry]bool // nil if no chunk is referenced twice
 	if !x.ascends() {
 		seen = map[entry]bool{}
+		for i, k := range kept {
+			if k {
+				seen[x.at(i)] = true
+			}
+		}
 	}
 	for i, k := range kept {
 		if err := ctx.Err(); err != nil {

@@ -263,7 +263,7 @@ func clipped(s string) string {
 // many values.
 func smallValue(b []byte, v any) error {
 	return meta.UnmarshalWithin(b, v, func(n int64) error {
-		if most := int64(len(b)) + 1<<20; n > most {
+		if most := int64(len(b)) + 8<<20; n > most {
 			return fmt.Errorf("a value of %d bytes, at most %d: %w", n, most, ErrTooLarge)
 		}
 		return nil

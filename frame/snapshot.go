@@ -153,6 +153,9 @@ func (s *snapshot) checkSize(i int, h *coder.Header) error {
 // metalayers need; reclaim also calls successor to find that length.
 func (s *snapshot) successor() *snapshot {
 	t := &snapshot{inherited: s.inherited, draft: true}
+	if o := t.origin; o != nil { // the batch may change the metalayers that describe it
+		t.origin = &origin{layer: o.layer, byIndex: o.byIndex, bits: o.bits}
+	}
 	if t.index.n == 0 {
 		// No entry is relative to the end of the header, so the header can have the length that it needs.
 		if n, err := measureHeader(t.meta); err == nil {

@@ -301,3 +301,39 @@ func TestManyIndexes(t *testing.T) {
 		t.Errorf("%d bytes allocated, %d without a look at the context", memory, ctx.most)
 	}
 }
+
+// TestContentRestored reads a sparse frame with chunks of variable size while a chunk file is missing, empty or cut,
+// and after the file was restored.
+func TestContentRestored(t *testing.T) {
+	for _, left := range []int{-1, 0, 20} {
+		dir := filepath.Join(t.TempDir(), "f")
+		f, err := frame.CreateFunc(t.Context(), dir, func(b *frame.Batch) error {
+			for i := range 4 {
+				if err := b.Append(t.Context(), bytes.Repeat([]byte{byte(i + 1), 2, 3}, 40+i*7)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, &frame.CreateOptions{Sparse: true, Params: chunk.Params{TypeSize: 1}})
+		must(t, err)
+		must(t, f.Close())
+		f, err = frame.Open(t.Context(), dir, nil)
+		must(t, err)
+		name := filepath.Join(dir, "00000001.chunk")
+		whole, err := os.ReadFile(name)
+		must(t, err)
+		must(t, os.Remove(name))
+		if left >= 0 {
+			must(t, os.WriteFile(name, whole[:left], 0o666))
+		}
+		var p [1]byte
+		if _, err := f.Content(t.Context()).ReadAt(p[:], 200); !errors.Is(err, frame.ErrCorrupt) {
+			t.Errorf("%d bytes left: %v", left, err)
+		}
+		must(t, os.WriteFile(name, whole, 0o666))
+		if _, err := f.Content(t.Context()).ReadAt(p[:], 200); err != nil {
+			t.Errorf("restored after %d bytes were left: %v", left, err)
+		}
+		must(t, f.Close())
+	}
+}
