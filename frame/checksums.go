@@ -177,8 +177,9 @@ func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 	}
 }
 
-// checkLayer compares a metalayer, or a variable-length one as it is stored, with its checksum, which it must have.
-func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
+// checkLayer compares a metalayer, or a variable-length one as it is stored, with its checksum, which it must have. See
+// once for sums.
+func (f *Frame) checkLayer(sums map[*byte]uint32, s *snapshot, variable bool, l meta.Layer) error {
 	if s.checksums == nil || s.checksums.meta == nil || variable && l.Name == checksumLayer {
 		return nil // or one error covers all
 	}
@@ -186,7 +187,8 @@ func (f *Frame) checkLayer(s *snapshot, variable bool, l meta.Layer) error {
 	if variable {
 		part, m = "variable-length metalayer ", s.checksums.vlmeta
 	}
-	if sum, ok := m[crc32c.Checksum([]byte(l.Name))]; !ok || sum != crc32c.Checksum(l.Content) {
+	is := once(sums, l, func(l meta.Layer) uint32 { return crc32c.Checksum(l.Content) })
+	if was, ok := m[crc32c.Checksum([]byte(l.Name))]; !ok || was != is {
 		return f.wrap(part+l.Name, -1, fmt.Errorf("corrupt, or written by another library: %w", ErrChecksum))
 	}
 	return nil
@@ -197,11 +199,12 @@ func (f *Frame) checkCopied(s *snapshot, variable bool, layers []meta.Layer) err
 	if !s.checksums.kept() {
 		return nil
 	}
+	sums := map[*byte]uint32{}
 	for _, l := range layers {
 		if variable && l.Name == blockLayer {
 			continue // a copy makes its own
 		}
-		if err := f.checkLayer(s, variable, l); err != nil {
+		if err := f.checkLayer(sums, s, variable, l); err != nil {
 			return err
 		}
 	}
@@ -217,13 +220,13 @@ func (f *Frame) checkLayers(ctx context.Context, s *snapshot, variable bool, rep
 	if variable {
 		part, layers, m = "variable-length metalayers", s.vlmeta, s.checksums.vlmeta
 	}
-	missing := maps.Clone(m)
+	missing, sums := maps.Clone(m), map[*byte]uint32{}
 	for _, l := range layers {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		delete(missing, crc32c.Checksum([]byte(l.Name)))
-		if err := f.checkLayer(s, variable, l); err != nil {
+		if err := f.checkLayer(sums, s, variable, l); err != nil {
 			if err := report(err); err != nil {
 				return err
 			}
@@ -307,9 +310,9 @@ func (f *Frame) checkLost(ctx context.Context, s *snapshot) (fault, err error) {
 }
 
 // once returns examine(l). It calls examine once for each content, because metalayers may share their stored bytes. Its
-// results are in seen, by the first byte of the content.
+// results are in seen, by the first byte of the content. If seen is nil, it keeps none.
 func once[T any](seen map[*byte]T, l meta.Layer, examine func(meta.Layer) T) T {
-	if len(l.Content) == 0 {
+	if seen == nil || len(l.Content) == 0 {
 		return examine(l)
 	}
 	result, ok := seen[&l.Content[0]]

@@ -352,7 +352,7 @@ func indexes(s *snapshot, number int64) bool {
 }
 
 // represented reports whether the file of a chunk holds a special value that the index of s represents. An edit never
-// writes such a file, and while the layout exists no file in its place: see sparse.avoidRegions.
+// writes such a file, and while the layout exists no file in its place: see sparse.avoidFiles.
 func (r *Regions) represented(ctx context.Context, s *snapshot, number int64) (bool, error) {
 	if !indexes(s, number) {
 		return false, nil

@@ -299,7 +299,7 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 		return nil, f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
 	if f.opts.Verify {
-		if err := f.checkLayer(s, true, s.vlmeta[i]); err != nil {
+		if err := f.checkLayer(nil, s, true, s.vlmeta[i]); err != nil {
 			return nil, err
 		}
 	}

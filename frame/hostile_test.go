@@ -732,8 +732,8 @@ func TestSelectShared(t *testing.T) {
 	}
 }
 
-// TestSelectKept drops some of the entries that reference a chunk file. The size of the chunks stays that of the files in
-// use.
+// TestSelectKept drops some of the entries that reference a chunk file. The size of the chunks stays that of the files
+// in use.
 func TestSelectKept(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	f, err := CreateFunc(t.Context(), name, func(b *Batch) error {

@@ -357,7 +357,11 @@ func (f *Frame) loadParts(ctx context.Context, src io.ReaderAt, size int64) (*sn
 		return nil, err
 	}
 	for _, e := range s.index.list {
-		if s.sparse && int64(e) >= s.fileID && e <= maxChunkFile {
+		switch {
+		case !s.sparse:
+		case e > maxChunkFile:
+			s.noFile = true
+		case int64(e) >= s.fileID:
 			s.fileID = int64(e) + 1
 		}
 	}

@@ -170,7 +170,6 @@ func (sv *salvager) referencedBy(p *candidate, all []candidate, most bool) (list
 // It assumes that one of the first candidates is one of the first chunks. Chunks are after the base, which is less than
 // 0 if the file has lost its beginning, and before the index.
 func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base int64, fits int) {
-	sv.budget -= entryCost * int64(len(x))
 	last := p.at - coder.HeaderSize // start of the last chunk
 	var positions []entry
 	for _, e := range x {
@@ -178,6 +177,7 @@ func (sv *salvager) guessBase(x []entry, p *candidate, all []candidate) (base in
 			positions = append(positions, e)
 		}
 	}
+	sv.budget -= int64(len(x)) + entryCost*int64(len(positions))
 	slices.Sort(positions)
 	bases := map[int64]int{} // and the entries that reference candidates
 	tried := map[int64]bool{}
@@ -323,17 +323,23 @@ func (sv *salvager) entries(p *candidate) []entry {
 // them reference candidates, or with most if too few do. It ends when the budget or the context does.
 func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate, most bool) []entry {
 	list := slices.Clone(entries)
-	good, bad := 0, 0
+	good, bad, rest := 0, 0, 0 // entries that reference candidates, wrong ones, and those of chunks still to come
+	for _, e := range list {
+		if e >= 0 {
+			rest++
+		}
+	}
 	referenced := make(map[entry]bool, min(len(list), len(candidates)))
 	for i, e := range list {
-		if sv.budget -= entryCost; sv.budget < 0 || i%4096 == 0 && sv.ctx.Err() != nil {
+		if sv.budget--; sv.budget < 0 || i%4096 == 0 && sv.ctx.Err() != nil {
 			return nil
 		}
 		ok := e < maxOffset
 		if e < 0 {
 			_, err := e.special()
 			ok = err == nil
-		} else if ok {
+		} else if rest--; ok {
+			sv.budget -= entryCost
 			at := int64(e) + from
 			_, ok = searchCandidate(candidates, at)
 			list[i] = entry(at - sv.base())
@@ -347,7 +353,7 @@ func (sv *salvager) resolve(entries []entry, from int64, candidates []candidate,
 		if ok {
 			continue
 		}
-		if bad++; !most || good+len(list)-1-i <= bad {
+		if bad++; !most || good+rest <= bad {
 			return nil
 		}
 		if list[i] < 0 || list[i] > maxOffset {

@@ -255,7 +255,7 @@ func (f *Frame) intactLayers(ctx context.Context, s *snapshot, to *CreateOptions
 	if to.BlockTable {
 		most--
 	}
-	contents, records := map[*byte]error{}, map[*byte]bool{}
+	contents, records, sums := map[*byte]error{}, map[*byte]bool{}, map[*byte]uint32{}
 	var layers []meta.Layer
 	for _, l := range s.vlmeta {
 		if err := ctx.Err(); err != nil {
@@ -264,7 +264,7 @@ func (f *Frame) intactLayers(ctx context.Context, s *snapshot, to *CreateOptions
 		if l.Name == checksumLayer || l.Name == blockLayer {
 			continue
 		}
-		if err := f.checkLayer(s, true, l); err != nil {
+		if err := f.checkLayer(sums, s, true, l); err != nil {
 			report(err)
 		}
 		err := f.checkContent(contents, l)

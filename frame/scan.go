@@ -207,6 +207,9 @@ func (sv *salvager) arrange(candidates []candidate) error {
 	if err := sv.ctx.Err(); err != nil { // the search may have ended early
 		return err
 	}
+	if sv.budget < 0 {
+		sv.report(sv.f.wrap("index", -1, fmt.Errorf("too many entries to compare with the chunks; search stopped here: %w", ErrTooLarge)))
+	}
 	sv.found.Index, sv.found.Doubt = list != nil, list != nil && checksums == nil && sv.doubtful
 	if sv.found.Doubt {
 		sv.report(sv.f.wrap("header", 0, corrupt("several lengths of it fit the index: chunks may have other numbers")))

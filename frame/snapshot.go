@@ -63,6 +63,7 @@ type inherited struct {
 	area      int64               // contiguous: upper bound of the end of the chunks, from the frame start
 	root      storage.Root        // sparse frames: the directory with the chunk files
 	fileID    int64               // sparse frames: the number of the next chunk file
+	noFile    bool                // sparse frames: the stored index has a damaged entry, whose chunk file may exist
 	epoch     uint64              // see storage.Lock
 }
 

@@ -56,7 +56,7 @@ type sparse struct {
 	access   fs.FileInfo  // of the index file, for new files; see accessOf
 
 	avoidedBy *transaction // the transaction of avoided
-	avoided   []int64      // numbers of files that exist; see avoidRegions
+	avoided   []int64      // numbers of files that exist; see avoidFiles
 }
 
 // maxChunkFile is the largest number of a chunk file.
@@ -109,7 +109,7 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	if tx.next.fileID > maxChunkFile && d.shared {
 		return 0, fmt.Errorf("chunk file number %d: %w", tx.next.fileID, ErrTooLarge)
 	}
-	if err := d.avoidRegions(tx); err != nil {
+	if err := d.avoidFiles(tx); err != nil {
 		return 0, err
 	}
 	id := d.number(tx, int64(len(data)))
@@ -121,16 +121,17 @@ func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
 	return entry(id), nil
 }
 
-// avoidRegions makes the batch use no number of an existing chunk file, if Regions.Finish may still be removing files
-// that the index does not reference: it might remove a new file with the same name.
-func (d *sparse) avoidRegions(tx *transaction) error {
+// avoidFiles makes the batch use no number of an existing chunk file in two cases: if Regions.Finish may still be
+// removing files that the index does not reference, because it might remove a new file with the same name; and if an
+// entry of the index is damaged, because Salvage can find its chunk.
+func (d *sparse) avoidFiles(tx *transaction) error {
 	if tx.cur == nil || d.avoidedBy == tx {
 		return nil
 	}
-	if _, err := d.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) {
+	if _, err := d.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) && !tx.cur.noFile {
 		d.avoidedBy, d.avoided = tx, nil
 		return nil
-	} else if err != nil {
+	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	files, err := d.root.ReadDir(".")

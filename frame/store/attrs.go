@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
@@ -93,6 +94,9 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 		return atKey(group, errs.ErrNotExist)
 	}
 	key, err := s.attrsKey(ctx, group)
+	if errors.Is(err, errs.ErrCorrupt) { // of a table, probably, whose attributes may be intact
+		key, err = join(group, tableVLMeta), nil
+	}
 	if err != nil {
 		return atKey(group, err)
 	}

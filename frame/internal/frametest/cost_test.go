@@ -302,6 +302,39 @@ func TestManyIndexes(t *testing.T) {
 	}
 }
 
+// TestSparseIndex salvages a frame without a header whose index has many special values and few chunks.
+func TestSparseIndex(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds")
+	}
+	const chunks, every, size = 600_000, 100, 64
+	name := filepath.Join(t.TempDir(), "x.b2frame")
+	f, err := frame.CreateFunc(t.Context(), name, func(b *frame.Batch) error {
+		data := make([]byte, size)
+		for i := range chunks {
+			for k := range data {
+				data[k] = 0
+				if i%every == 0 {
+					data[k] = byte(i/every*(k+1) + k)
+				}
+			}
+			if err := b.Append(t.Context(), data); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &frame.CreateOptions{ChunkSize: size, Params: chunk.Params{TypeSize: 1}})
+	must(t, err)
+	must(t, f.Close())
+	b, err := os.ReadFile(name)
+	must(t, err)
+	clear(b[:95])
+	_, found, err := frame.Salvage(t.Context(), "", writeFrame(t, b), nil, nil)
+	if err != nil || found.Chunks != chunks || !found.Index {
+		t.Errorf("%+v, %v", found, err)
+	}
+}
+
 // TestContentRestored reads a sparse frame with chunks of variable size while a chunk file is missing, empty or cut,
 // and after the file was restored.
 func TestContentRestored(t *testing.T) {

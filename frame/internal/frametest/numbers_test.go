@@ -45,6 +45,8 @@ func TestChunkFileNumbers(t *testing.T) {
 			must(t, err)
 			must(t, f.Close())
 			withEntries(t, dir, 0, 1, entry)
+			lost, err := os.ReadFile(filepath.Join(dir, chunkFile(2)))
+			must(t, err)
 			want := [][]byte{item(1), item(2), nil}
 			update := func(f *frame.Frame, i int, p []byte) error {
 				return change(f, func(b *frame.Batch) error { return b.Update(ctx, i, p) })
@@ -78,6 +80,9 @@ func TestChunkFileNumbers(t *testing.T) {
 				must(t, update(f, 0, item(7)))
 				want[0] = item(7)
 			})
+			if got, err := os.ReadFile(filepath.Join(dir, chunkFile(2))); entry > math.MaxUint32 && !bytes.Equal(got, lost) {
+				t.Errorf("the file of the lost chunk was replaced: %v", err)
+			}
 			edit(func(f *frame.Frame) {
 				must(t, update(f, 2, item(8)))
 				must(t, update(f, 1, item(9)))
