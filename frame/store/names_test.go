@@ -446,3 +446,34 @@ func TestDeleteGroup(t *testing.T) {
 		t.Errorf("a group of a dict store: %v", err)
 	}
 }
+
+// TestAttrsOfDamagedTable reads the attributes of a table whose leaf _meta is damaged. SetAttr cannot know where to set
+// one.
+func TestAttrsOfDamagedTable(t *testing.T) {
+	ctx := t.Context()
+	dir := copyStore(t, "tables/t01_int8.b2d")
+	name := filepath.Join(dir, "_meta.b2f")
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(b[21:])
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	first := []meta.Layer{{Name: "first", Content: []byte{1}}}
+	if err := os.WriteFile(filepath.Join(dir, "_vlmeta.b2f"), buildFrame(t, nil, first, []byte("x")), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Edit(ctx, dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if names, err := s.Attrs(ctx, "/"); err != nil || !slices.Equal(names, []string{"first"}) {
+		t.Errorf("%q, %v", names, err)
+	}
+	if err := s.SetAttr(ctx, "/", "second", 2); !errors.Is(err, frame.ErrCorrupt) {
+		t.Errorf("SetAttr: %v", err)
+	}
+}
