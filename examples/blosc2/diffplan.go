@@ -7,25 +7,22 @@ import (
 	"github.com/goblosc/blosc2/ndarray"
 )
 
-// division is how an array is divided into the parts that are decoded alone: blocks, or chunks if blocks do not divide
-// them.
+// division is how an array is divided into the parts that are decoded alone: blocks.
 type division struct {
 	part []int64
 	cost float64 // to decode a part, in bytes
 }
 
-// divisionOf returns the division of an array.
+// divisionOf returns the division of an array. Where blocks do not divide the chunks, it is an estimate: the last block
+// of a chunk is smaller, and blocks begin again at each chunk.
 func divisionOf(a *ndarray.Array) division {
 	const overhead = 4 << 10 // of a part
 	p, chunks := division{part: slices.Clone(a.Blocks())}, a.Chunks()
-	for i, n := range p.part {
-		if n < 1 || chunks[i]%n != 0 { // blocks begin again at each chunk
-			copy(p.part, chunks)
-			break
-		}
-	}
 	size := float64(a.DType().Size)
 	for i, n := range a.Shape() {
+		if p.part[i] < 1 {
+			p.part[i] = chunks[i]
+		}
 		p.part[i] = max(1, min(p.part[i], n))
 		size *= float64(p.part[i])
 	}

@@ -112,6 +112,31 @@ func TestDiffFirst(t *testing.T) {
 	}
 }
 
+// TestDivision checks the parts of arrays: blocks, even if they do not divide the chunks.
+func TestDivision(t *testing.T) {
+	for _, c := range []struct{ shape, chunks, blocks, want []int64 }{
+		{[]int64{400, 400}, []int64{200, 200}, []int64{50, 100}, []int64{50, 100}},
+		{[]int64{400, 400}, []int64{200, 200}, []int64{30, 200}, []int64{30, 200}},
+		{[]int64{400, 400}, []int64{200, 200}, []int64{30, 70}, []int64{30, 70}},
+		{[]int64{20, 400}, []int64{20, 200}, []int64{20, 64}, []int64{20, 64}},
+		{[]int64{0, 400}, []int64{0, 200}, []int64{0, 64}, []int64{1, 64}},
+	} {
+		a, err := ndarray.Zeros(t.Context(), "", c.shape, "<f4", &ndarray.CreateOptions{Chunks: c.chunks, Blocks: c.blocks})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Close()
+		d := divisionOf(a)
+		if !slices.Equal(d.part, c.want) {
+			t.Errorf("chunks %v, blocks %v: parts %v, want %v", c.chunks, c.blocks, d.part, c.want)
+		}
+		items := float64(c.want[0] * c.want[1])
+		if d.cost < items*4 || d.cost > items*4+8192 {
+			t.Errorf("chunks %v, blocks %v: cost %v for %v items", c.chunks, c.blocks, d.cost, items)
+		}
+	}
+}
+
 // TestCommonBox checks the size of boxes, and the number of times that the parts of two arrays are decoded.
 func TestCommonBox(t *testing.T) {
 	for _, c := range []struct {
