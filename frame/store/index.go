@@ -79,9 +79,11 @@ func (s *Store) Keys(group string) iter.Seq[string] {
 	}
 }
 
-// looksLikeTable reports whether leaves with the names of those of a table are below a key. See isTable.
+// looksLikeTable reports whether leaves with the names of those of a table are below a key. A leaf _meta that is
+// a reference to a remote array does not count. See isTable.
 func (s *Store) looksLikeTable(key string) bool {
-	return s.index.get(join(key, tableMeta)) != nil && s.index.get(join(key, tableRows)) != nil
+	l := s.index.get(join(key, tableMeta))
+	return l != nil && l.ref == nil && s.index.get(join(key, tableRows)) != nil
 }
 
 // commonKey returns the name of a key as a file system knows it.

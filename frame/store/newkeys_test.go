@@ -280,3 +280,79 @@ func TestDamagedTable(t *testing.T) {
 		t.Errorf("replacing the kind: %v", err)
 	}
 }
+
+// TestUnreadableTable edits a store whose leaf _meta cannot be read for reasons other than damaged bytes. It can be
+// replaced and deleted.
+func TestUnreadableTable(t *testing.T) {
+	ctx, x := t.Context(), contentFrame(t, []byte("x"))
+	newer := buildFrame(t, nil, nil, []byte("x"))
+	newer[25] |= 0x0f // version of the format
+	for name, damage := range map[string]func(name string) error{
+		"empty":   func(name string) error { return os.WriteFile(name, nil, 0o666) },
+		"garbage": func(name string) error { return os.WriteFile(name, bytes.Repeat([]byte("garbage"), 100), 0o666) },
+		"newer":   func(name string) error { return os.WriteFile(name, newer, 0o666) },
+		"missing": os.Remove,
+		"link": func(name string) error {
+			return errors.Join(os.Rename(name, name+".old"), os.Symlink(filepath.Base(name)+".old", name))
+		},
+	} {
+		for edit, do := range map[string]func(s *Store) error{
+			"put":    func(s *Store) error { return s.Put(ctx, "/"+tableMeta, x) },
+			"delete": func(s *Store) error { return s.Delete(ctx, "/"+tableMeta) },
+		} {
+			if name == "missing" && edit == "delete" {
+				continue // the file is not there to be deleted
+			}
+			s := copied(t, "tables/t01_int8.b2d")
+			if err := damage(filepath.Join(s.name, "_meta.b2f")); name == "link" && err != nil {
+				continue // not every user may create links
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			if name == "link" {
+				s.Close()
+				var err error
+				if s, err = Edit(ctx, s.name, nil); err != nil {
+					t.Fatal(err)
+				}
+				defer s.Close()
+			}
+			if err := s.Put(ctx, "/a", x); err == nil {
+				t.Errorf("%s: another leaf was put beside _meta", name)
+			}
+			if err := errors.Join(do(s), s.Put(ctx, "/a", x)); err != nil {
+				t.Errorf("%s: %s: %v", name, edit, err)
+			}
+			s.Close()
+			if err := do(s); !errors.Is(err, fs.ErrClosed) {
+				t.Errorf("%s: %s after Close: %v", name, edit, err)
+			}
+		}
+	}
+}
+
+// TestRemoteTable edits a store whose leaf _meta is a reference to a remote array. It is no table.
+func TestRemoteTable(t *testing.T) {
+	ctx, x := t.Context(), contentFrame(t, []byte("x"))
+	name := filepath.Join(t.TempDir(), "s.b2e")
+	remote := map[string]any{"urlbase": "https://example.com", "path": "x.b2nd"}
+	b := embedWith(t, map[string]any{"embed_map": map[string]any{"/" + tableMeta: remote, "/" + tableRows: remote}, "current_offset": 0}, []byte{0})
+	if err := os.WriteFile(name, b, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	s, err := Edit(ctx, name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, key := range []string{"/a", "/" + tableRows, "/" + tableMeta} {
+		if err := s.Put(ctx, key, x); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, err := range s.Walk(ctx, "/") {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+}
