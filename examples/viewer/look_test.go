@@ -54,12 +54,27 @@ func testConstant(t *testing.T, s *site, c *chrome) {
 	for i := range data {
 		data[i] = []float64{-math.MaxFloat64, math.MaxFloat64, 0}[i%3]
 	}
-	p.next(func() { p.drop("extreme.b2nd", encode(t, []int64{50, 50}, data, nil)) })
-	p.wait(element("histogram-text") + ".textContent.includes('e308')")
-	for _, id := range []string{"line", "histogram", "bar-axis"} {
-		p.wait(element(id) + ".childElementCount > 1")
-		if got := p.text(element(id) + ".innerHTML"); strings.Contains(got, "NaN") || strings.Contains(got, "Infinity") {
-			t.Errorf("%s has a number that is not finite: %s", id, got)
+	half := make([]float64, 2500)
+	for i := range half {
+		half[i] = math.MaxFloat64 * float64(i%2)
+	}
+	for _, c := range []struct {
+		array []byte
+		line  string
+	}{
+		{encode(t, []int64{50, 50}, data, nil), "-1.798e308 to 1.798e308"},
+		{encode(t, []int64{50, 50}, half, nil), "from 0 to 1.798e308"},
+		{constant(t, []int64{50, 50}, math.MaxFloat64, nil), "from 1.798e308 to 1.798e308"},
+		{constant(t, []int64{50, 50}, -math.MaxFloat64, nil), "from -1.798e308 to -1.798e308"},
+	} {
+		p.next(func() { p.drop("extreme.b2nd", c.array) })
+		p.wait(element("histogram-text") + ".textContent.includes('e308')")
+		p.wait(element("line") + ".getAttribute('aria-label').includes('" + c.line + "')")
+		for _, id := range []string{"line", "histogram", "bar-axis"} {
+			p.wait(element(id) + ".childElementCount > 1")
+			if got := p.text(element(id) + ".innerHTML"); strings.Contains(got, "NaN") || strings.Contains(got, "Infinity") {
+				t.Errorf("%s: %s has a number that is not finite: %s", c.line, id, got)
+			}
 		}
 	}
 }

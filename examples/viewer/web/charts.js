@@ -36,7 +36,8 @@ export function drawLine(svg, values, step, at, axis) {
   }
   const pad = high > low ? 0 : Math.max(Math.abs(low) * 1e-3, 1e-3);
   const last = Math.max(1, (values.length - 1) * step);
-  const { x, y, h } = frame(svg, 0, last, low - pad, high + pad, integerTicks);
+  const most = Number.MAX_VALUE;
+  const { x, y, h } = frame(svg, 0, last, Math.max(-most, low - pad), Math.min(most, high + pad), integerTicks);
   let path = "", open = false;
   values.forEach((v, i) => {
     if (Number.isFinite(v)) path += `${open ? "L" : "M"}${x(i * step).toFixed(2)} ${y(v).toFixed(2)}`;

@@ -8,17 +8,19 @@ export function el(name, attributes = {}, text) {
   return e;
 }
 
-// ticks returns about n round numbers from low to high.
+// ticks returns about n round numbers from low to high. If no round number is there, it returns low and, if n has room
+// for two, high.
 export function ticks(low, high, n) {
   if ([low, high].every(Number.isFinite) && high - low === Infinity) return ticks(low / 4, high / 4, n).map((x) => x * 4);
   const span = high - low;
   if (!(span > 0) || !Number.isFinite(span)) return [low];
+  const ends = n < 2 ? [low] : [low, high];
   const raw = Math.max(span / Math.max(n, 1), Math.max(-low, high) * 2 ** -52); // i below must count exactly
   const power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((k) => k * power).find((k) => k >= raw);
-  const list = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + step * 1e-9; i++) list.push(i * step);
-  return list;
+  const first = Math.ceil(low / step - 1e-9), last = Math.floor(high / step + 1e-9);
+  if (!(last >= first && last - first <= 2 * Math.max(n, 1))) return ends; // or step is no number, for tiny spans
+  return Array.from({ length: last - first + 1 }, (_, i) => (first + i) * step);
 }
 
 // portion returns the portion of the range from low to high that is below v. The difference of finite numbers may
