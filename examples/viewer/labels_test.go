@@ -59,6 +59,15 @@ func testLargeValues(t *testing.T, s *site, c *chrome) {
 	}
 	p.wait("location.hash.includes('range=1700000000000000000,1700000030000000000')")
 	p.shot("large-values.png")
+	// Shorter labels leave the size of the picture as it is.
+	const right = "document.getElementById('figure').style.getPropertyValue('--right')"
+	wide := p.text(right)
+	p.next(func() { p.choose("low", "0") })
+	if got := p.text(right); got != wide || wide == "96px" {
+		t.Errorf("the color bar has %s, want %s as before", got, wide)
+	}
+	p.eval(element("low")+".value = ''", nil)
+	p.next(func() { p.choose("high", "") })
 	// The values are neighbors in float64.
 	for i := range data {
 		data[i] = 1_700_000_000_000_000_000 + int64(i%3)*256
@@ -67,6 +76,8 @@ func testLargeValues(t *testing.T, s *site, c *chrome) {
 	p.wait(element("bar-axis") + ".getAttribute('aria-label').includes('1.7e18 to 1.7000000000000005e18')")
 	p.eval(fmt.Sprintf(distinct, "bar-axis", 1), nil)
 	p.shot("near.png")
+	p.next(func() { p.drop("small.b2nd", constant(t, []int64{50, 50}, 3, nil)) })
+	p.wait(right + " === '96px'")
 }
 
 // testLabels compares labels with what they must be.

@@ -14,6 +14,7 @@ export class Picture {
   names = ["", ""];
   #image = null; // of the last answer: { canvas, window }
   #step = { row: 1, col: 1 };
+  #right = 0; // pixels for the color bar and its labels
   #drag = null;
   #touches = new Map(); // of the pointers that are down, by their id
   #pinch = null; // of two pointers: their place, the item between them and the size of the window at the start
@@ -38,7 +39,8 @@ export class Picture {
 
   // open shows a plane with some rows and columns, and a window or all of it.
   open(rows, cols, window, names) {
-    [this.rows, this.cols, this.names, this.#image] = [rows, cols, names, null];
+    [this.rows, this.cols, this.names, this.#image, this.#right] = [rows, cols, names, null, 0];
+    this.#widen(96);
     this.canvas.closest("#figure").style.setProperty("--left", `${Math.max(58, indexWidth(rows) + 22)}px`);
     this.resize();
     this.window = window ? { ...window } : this.fit();
@@ -208,11 +210,18 @@ export class Picture {
     const [f, list] = log && high > low ? [Math.log, logTicks(low, high)] : [(v) => v, ticks(low, high, h / 45)];
     const at = (v) => (high > low ? h * (1 - portion(f(v), f(low), f(high))) : h / 2);
     const texts = labels(list), ends = endLabels(low, high);
-    this.canvas.closest("#figure").style.setProperty("--right", `${Math.max(96, textWidth(texts) + 44)}px`);
+    this.#widen(textWidth(texts) + 44);
     this.barAxis.replaceChildren(...list.flatMap((t, i) => [
       el("line", { x1: 0, x2: 5, y1: at(t), y2: at(t), class: "tick" }), el("text", { x: 8, y: at(t) + 4 }, texts[i]),
     ]));
     this.barAxis.setAttribute("aria-label", `Color bar from ${ends[0]} to ${ends[1]}${log ? ", logarithmic" : ""}`);
+  }
+
+  // #widen makes room on the right for the color bar. It takes none away until another array is opened, because another
+  // size of the canvas needs another picture.
+  #widen(width) {
+    this.#right = Math.max(this.#right, width);
+    this.canvas.closest("#figure").style.setProperty("--right", `${this.#right}px`);
   }
 
   // #item returns the item under the pointer, or null.
