@@ -14,13 +14,34 @@ func axisTicks(low, high float64) []plot.Tick {
 	return ticks
 }
 
-// logAxisTicks returns ticks at powers of ten, or at round values if the range has fewer than two powers of ten.
+// logAxisTicks returns ticks at powers of ten, about ten of them with labels, or at round values if the range has fewer
+// than two powers of ten.
 func logAxisTicks(low, high float64) []plot.Tick {
-	ticks := plot.LogTicks{Prec: -1}.Ticks(low, high)
+	const least, most = -323, 308 // powers of ten that are numbers
+	first := max(least, int(math.Floor(math.Log10(low))))
+	last := min(most, int(math.Ceil(math.Log10(high))))
+	every := 1
+	for _, every = range []int{1, 2, 5, 10, 20, 50} {
+		if last-first < 13*every {
+			break
+		}
+	}
+	var ticks []plot.Tick
+	add := func(x float64, label string) bool {
+		in := low <= x && x <= high
+		if in {
+			ticks = append(ticks, plot.Tick{Value: x, Label: label})
+		}
+		return in
+	}
 	powers := 0
-	for _, t := range ticks {
-		if t.Label != "" && low <= t.Value && t.Value <= high {
+	for e := first; e <= last; e++ {
+		power, _ := strconv.ParseFloat("1e"+strconv.Itoa(e), 64) // which math.Pow10 is not exactly
+		if e%every == 0 && add(power, strconv.FormatFloat(power, 'g', -1, 64)) {
 			powers++
+		}
+		for k := 2.0; k < 10 && every == 1; k++ {
+			add(k*power, "")
 		}
 	}
 	if powers < 2 {

@@ -48,6 +48,38 @@ func TestPlotTicks(t *testing.T) {
 	}
 }
 
+// TestPlotPowers checks the labels of logarithmic axes.
+func TestPlotPowers(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{1e-6, 1e-2, "1e-06 1e-05 0.0001 0.001 0.01"},
+		{2e-7, 0.5, "1e-06 1e-05 0.0001 0.001 0.01 0.1"},
+		{0.5, 2e6, "1 10 100 1000 10000 100000 1e+06"},
+		{1e-8, 1e8, "1e-08 1e-06 0.0001 0.01 1 100 10000 1e+06 1e+08"},
+		{5e-324, math.MaxFloat64, "1e-300 1e-250 1e-200 1e-150 1e-100 1e-50 1 1e+50 1e+100 1e+150 1e+200 1e+250 1e+300"},
+		{1e306, math.MaxFloat64, "1e+306 1e+307 1e+308"},
+	} {
+		var labels []string
+		for _, tick := range logAxisTicks(c.low, c.high) {
+			if !(tick.Value >= c.low && tick.Value <= c.high) {
+				t.Errorf("from %v to %v: a tick at %v", c.low, c.high, tick.Value)
+			}
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("from %v to %v: %s, want %s", c.low, c.high, got, c.want)
+		}
+	}
+	out := must(t, "", "plot", "-log", "-svg", itemsArray(t, "<f8", []float64{1e-7, 1e-6, 1e-5, 1}), "-")
+	if !strings.Contains(out, ">1e-05<") || strings.Contains(out, "99999") {
+		t.Errorf("labels: %q", regexp.MustCompile(`>[^<>]+</text>`).FindAllString(out, -1))
+	}
+}
+
 // TestPlotLargeValues draws large values that are close together. Labels differ, and the color bar is in the picture.
 func TestPlotLargeValues(t *testing.T) {
 	var items []byte
