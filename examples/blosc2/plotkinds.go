@@ -103,7 +103,7 @@ func (v *plotCmd) colorBar(colors colorMap, low, high float64, larger bool) *plo
 	if top == bottom {
 		middle := bottom
 		half := max(math.Abs(middle)*1e-6, 1e-6)
-		bottom, top = middle-half, middle+half
+		bottom, top = max(middle-half, -math.MaxFloat64), min(middle+half, math.MaxFloat64)
 		bar.Y.Tick.Marker = plot.ConstantTicks{{Value: middle, Label: strconv.FormatFloat(low, 'g', 10, 64)}}
 	}
 	bar.Add(plotter.NewImage(img, 0, bottom, 1, top))
@@ -137,7 +137,7 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 			return err
 		}
 	}
-	low, high = v.limits(values)
+	low, high = widened(v.limits(values))
 	if err := checkRange(low, high); err != nil {
 		return err
 	}
@@ -147,9 +147,6 @@ func (v *plotCmd) line(e *env, p *plot.Plot, r ndarray.Reader) error {
 	}
 	if v.Log {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.TickerFunc(logAxisTicks)
-	}
-	if high == low {
-		high += max(math.Abs(low)*1e-6, 1e-6)
 	}
 	p.Y.Min, p.Y.Max = low, high
 	p.X.Min, p.X.Max = 0, max(1, float64(r.Shape()[0]-1))
@@ -264,11 +261,18 @@ func (v *plotCmd) wholeLimits(e *env, r ndarray.Reader) (low, high float64, err 
 		}
 		low, high = found[0], found[1]
 	}
-	if err := checkRange(low, high); err != nil {
-		return 0, 0, err
+	low, high = widened(low, high)
+	return low, high, checkRange(low, high)
+}
+
+// widened returns a range, or if it is only one number, a range that begins or ends there.
+func widened(low, high float64) (float64, float64) {
+	if low != high {
+		return low, high
 	}
-	if low == high {
-		high += max(math.Abs(low)*1e-6, 1e-6)
+	width := max(math.Abs(low)*1e-6, 1e-6)
+	if !isFinite(high + width) {
+		return low - width, high
 	}
-	return low, high, nil
+	return low, high + width
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,32 @@ func TestPlotRange(t *testing.T) {
 	var errOut strings.Builder
 	if code := run(t.Context(), []string{"plot", "-range", "0,1", name, "-"}, strings.NewReader(""), &limitedOutput{1 << 20}, &errOut); code != 0 {
 		t.Errorf("-range 0,1: exit status %d, %q", code, errOut.String())
+	}
+}
+
+// TestPlotLargest draws items that all are the largest or the least finite number.
+func TestPlotLargest(t *testing.T) {
+	for _, x := range []float64{math.MaxFloat64, -math.MaxFloat64} {
+		line, plane := filepath.Join(t.TempDir(), "a.b2nd"), filepath.Join(t.TempDir(), "b.b2nd")
+		for name, shape := range map[string][]int64{line: {8}, plane: {2, 4}} {
+			a, err := ndarray.Create(t.Context(), name, shape, slices.Repeat([]float64{x}, 8), nil)
+			if err == nil {
+				err = a.Close()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, args := range [][]string{{line}, {"-kind", "histogram", line}, {"-kind", "histogram", plane}, {plane}} {
+			args = append(args, "-")
+			text := must(t, "", append([]string{"plot", "-svg"}, args...)...)
+			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+				t.Errorf("%s of %v: the picture has places that are not finite", args, x)
+			}
+			if x > 0 {
+				must(t, "", append([]string{"plot", "-log"}, args...)...)
+			}
+		}
 	}
 }
 
