@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strconv"
 
 	"gonum.org/v1/plot"
@@ -10,6 +11,11 @@ import (
 // axisTicks returns ticks at round values, with labels that differ and read back close to their values.
 func axisTicks(low, high float64) []plot.Tick {
 	ticks := plot.DefaultTicks{}.Ticks(low, high)
+	// In a range of a few numbers of float64, round values can be equal.
+	ticks = slices.CompactFunc(ticks, func(a, b plot.Tick) bool { return a.Value == b.Value })
+	if len(ticks) == 1 {
+		ticks = []plot.Tick{{Value: low, Label: "0"}, {Value: high, Label: "0"}} // relabel replaces wrong labels
+	}
 	relabel(ticks, high-low, func(x float64) float64 { return x })
 	return ticks
 }

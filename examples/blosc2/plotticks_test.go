@@ -19,6 +19,7 @@ func TestPlotTicks(t *testing.T) {
 	const big = 1.7e18
 	for _, r := range [][2]float64{
 		{big, big + 4e10}, {big, big + 4e13}, {big, big + 512}, {-big - 4e10, -big}, {0.011, 0.0135}, {12.34, 12.41}, {1.1e8, 1.9e8}, {0, 1}, {-5, 0},
+		{1, math.Nextafter(1, 2)}, {big, math.Nextafter(big, 2*big)}, {0, 5e-324}, {0, 1e-323}, {-5e-324, 0}, {-5e-324, 5e-324},
 		{123456, 123457}, {1e-300, 2e-300}, {0, 1e300}, {1, 1e6}, {1e-5, 1e5}, {99999.9, 100000.1}, {3, 20},
 	} {
 		for name, ticks := range map[string]func(low, high float64) []plot.Tick{"linear": axisTicks, "axis": logAxisTicks, "color bar": exponentTicks} {
