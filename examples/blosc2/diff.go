@@ -201,6 +201,7 @@ func (d *differ) box(box ndarray.Box, one, two []byte) {
 	if before > 0 && before == d.options.Count {
 		end = d.first[before-1].at
 	}
+	late := false    // whether the items that follow are from end on
 	const run = 1024 // items
 	same, size := d.a.String() == d.b.String(), box.Size()
 	for i := int64(0); i < size; i++ {
@@ -214,11 +215,12 @@ func (d *differ) box(box ndarray.Box, one, two []byte) {
 		}
 		d.differ = true
 		d.count++
-		if len(d.first)-before == d.options.Count {
+		if late || len(d.first)-before == d.options.Count {
 			continue
 		}
 		at := position(box, i)
-		if n := d.number(at); n < end {
+		n := d.number(at)
+		if late = n >= end; !late {
 			line := fmt.Sprintf("%s: %s and %s", pyTuple(at), quoted(d.a, x), quoted(d.b, y))
 			d.first = append(d.first, differing{n, line})
 		}

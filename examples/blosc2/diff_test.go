@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/goblosc/blosc2/meta"
+	"github.com/goblosc/blosc2/ndarray"
 )
 
 // itemsArray creates an array from items of fixed size, and returns its name.
@@ -50,6 +53,24 @@ func TestDiffComplex(t *testing.T) {
 		if (code == 1) != c.differ || code == 2 {
 			t.Errorf("%v and %v, %v: exit %d, %s%s", c.a, c.b, c.args, code, out, errOut)
 		}
+	}
+}
+
+// TestDiffLate compares a box whose items all differ, after those that are printed. It takes no memory for each item.
+func TestDiffLate(t *testing.T) {
+	u1, err := meta.ParseDType("|u1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const items = 10000
+	one, two := make([]byte, items), bytes.Repeat([]byte{1}, items)
+	d := &differ{options: &diffCmd{Count: 1}, a: u1, b: u1, shape: []int64{2, 1, 1, 1, 1, 1, 1, items}, first: []differing{{at: 0}}}
+	box := ndarray.Box{Start: []int64{1, 0, 0, 0, 0, 0, 0, 0}, Shape: []int64{1, 1, 1, 1, 1, 1, 1, items}}
+	if n := testing.AllocsPerRun(1, func() { d.box(box, one, two) }); n > 100 {
+		t.Errorf("%v allocations for %d items", n, items)
+	}
+	if d.count != 2*items || len(d.first) != 1 || d.first[0].at != 0 {
+		t.Errorf("%d items differ, the first are %v", d.count, d.first)
 	}
 }
 
