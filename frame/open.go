@@ -360,7 +360,7 @@ func (f *Frame) loadParts(ctx context.Context, src io.ReaderAt, size int64) (*sn
 		switch {
 		case !s.sparse:
 		case e > maxChunkFile:
-			s.noFile = true
+			s.badEntry = true
 		case int64(e) >= s.fileID:
 			s.fileID = int64(e) + 1
 		}

@@ -13,7 +13,8 @@ import (
 // maxOffset is the entry of a chunk that was not found: a position after the end of every frame.
 const maxOffset entry = 1 << 60
 
-// entryCost is the cost of looking up an index entry, as a part of the budget: in this time, so many bytes are decoded.
+// entryCost is what looking up an index entry takes from the budget, which counts decoded bytes: about as many are
+// decoded in that time.
 const entryCost = 16
 
 // fromIndex looks for the last index in the file that a trailer follows, and returns its entries, and the checksums if

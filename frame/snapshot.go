@@ -63,7 +63,7 @@ type inherited struct {
 	area      int64               // contiguous: upper bound of the end of the chunks, from the frame start
 	root      storage.Root        // sparse frames: the directory with the chunk files
 	fileID    int64               // sparse frames: the number of the next chunk file
-	noFile    bool                // sparse frames: the stored index has a damaged entry, whose chunk file may exist
+	badEntry  bool                // sparse frames: the stored index has an entry above maxChunkFile
 	epoch     uint64              // see storage.Lock
 }
 
@@ -116,7 +116,7 @@ func (s *snapshot) marks() []atomic.Uint32 {
 type ends struct {
 	known evidence.Known // 1 if list and err are set: calls share the search for them
 	list  []int64
-	err   error // of corrupt chunks
+	err   error // if the chunks do not have the size of the frame
 }
 
 // setSource sets the bytes that s is read from.

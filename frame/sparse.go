@@ -128,7 +128,7 @@ func (d *sparse) avoidFiles(tx *transaction) error {
 	if tx.cur == nil || d.avoidedBy == tx {
 		return nil
 	}
-	if _, err := d.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) && !tx.cur.noFile {
+	if _, err := d.root.Lstat(layoutFile); errors.Is(err, fs.ErrNotExist) && !tx.cur.badEntry {
 		d.avoidedBy, d.avoided = tx, nil
 		return nil
 	} else if err != nil && !errors.Is(err, fs.ErrNotExist) {

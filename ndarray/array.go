@@ -91,10 +91,10 @@ type state struct {
 // divide the memory among them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
-	if err != nil {
-		return nil, hint(err, name, nil)
+	var a *Array
+	if err == nil {
+		a, err = fromFrame(ctx, f, o)
 	}
-	a, err := fromFrame(ctx, f, o)
 	if err != nil {
 		return nil, hint(err, name, nil)
 	}
@@ -107,10 +107,10 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // may see edits in part. See [frame.Edit].
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Edit(ctx, name, o.frameOptions())
-	if err != nil {
-		return nil, hint(err, name, nil)
+	var a *Array
+	if err == nil {
+		a, err = fromFrame(ctx, f, o)
 	}
-	a, err := fromFrame(ctx, f, o)
 	if err != nil {
 		return nil, hint(err, name, nil)
 	}
@@ -143,10 +143,10 @@ func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Array, 
 // Open.
 func OpenBytes(b []byte, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenBytes(b, o.frameOptions())
-	if err != nil {
-		return nil, hint(err, "", b)
+	var a *Array
+	if err == nil {
+		a, err = fromFrame(context.Background(), f, o)
 	}
-	a, err := fromFrame(context.Background(), f, o)
 	if err != nil {
 		return nil, hint(err, "", b)
 	}

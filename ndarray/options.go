@@ -130,8 +130,8 @@ const (
 type OpenOptions struct {
 	// Concurrency is the number of goroutines that a call may use. 0 selects GOMAXPROCS; more than 1024 count as 1024.
 	Concurrency int
-	// Cache is the size of a cache of decoded blocks, in bytes, for later reads of neighboring items. 0 selects no
-	// cache. See frame.OpenOptions.Cache.
+	// Cache is the size of a cache of decoded blocks, in bytes, for later reads of neighboring items. Each block counts
+	// 192 bytes more than it has. 0 selects no cache. See frame.OpenOptions.Cache.
 	Cache int64
 	// Mmap is for Open: it maps a file into memory. Use it only for files that no process edits in place or truncates.
 	// It has no effect on sparse frames, and on systems without such mappings. See frame.OpenOptions.Mmap.

@@ -42,7 +42,7 @@ func logAxisTicks(low, high float64) []plot.Tick {
 	}
 	powers := 0
 	for e := first; e <= last; e++ {
-		power, _ := strconv.ParseFloat("1e"+strconv.Itoa(e), 64) // which math.Pow10 is not exactly
+		power, _ := strconv.ParseFloat("1e"+strconv.Itoa(e), 64) // math.Pow10 is not exact
 		if e%every == 0 && add(power, strconv.FormatFloat(power, 'g', -1, 64)) {
 			powers++
 		}

@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/goblosc/blosc2/frame"
@@ -94,7 +93,7 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 		return atKey(group, errs.ErrNotExist)
 	}
 	key, err := s.attrsKey(ctx, group)
-	if errors.Is(err, errs.ErrCorrupt) { // of a table, probably, whose attributes may be intact
+	if isDamage(err) { // of a table, probably, whose attributes may be intact
 		key, err = join(group, tableVLMeta), nil
 	}
 	if err != nil {

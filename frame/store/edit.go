@@ -268,8 +268,8 @@ func (s *Store) editing(key string, do func() error) error {
 //
 // In a tree store, a leaf cannot be below another one, and the attributes of groups are set by SetAttr: such keys, and
 // those that python-blosc2 does not accept, return ErrParam. The leaves of a table cannot be added or replaced one by
-// one: Put returns errors.ErrUnsupported. If the leaf _meta of a table cannot be read, it can be replaced or deleted.
-// Until then, Put of another leaf beside or below it returns the error of reading it.
+// one: Put returns errors.ErrUnsupported. If the leaf _meta of a table is damaged or missing, it can be replaced or
+// deleted. Until then, Put of another leaf beside or below it returns the error of reading it.
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	ctx = task.Context(ctx)
 	key = cleanKey(key)
@@ -288,20 +288,27 @@ func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 }
 
 // checkTable returns an error for a key in a table: its leaves belong together. It also returns an error if the leaf
-// that decides whether there is a table cannot be read. That leaf can then itself be edited.
+// that decides whether there is a table cannot be read. If that leaf is damaged, it can itself be edited.
 func (s *Store) checkTable(ctx context.Context, key string) error {
 	for above := parent(key); ; above = parent(above) {
 		is, err := s.isTable(ctx, s.files.box, above)
 		switch {
 		case is:
 			return faults.Unsupportedf("the leaves of the table %s cannot be edited one by one", above)
-		case err != nil && (key != join(above, tableMeta) || ctx.Err() != nil || errors.Is(err, errs.ErrClosed)):
+		case err != nil && !(key == join(above, tableMeta) && isDamage(err)):
 			return fmt.Errorf("finding out whether %s is a table: %w", above, err)
 		}
 		if above == "/" {
 			return nil
 		}
 	}
+}
+
+// isDamage reports whether an error is of the bytes or the kind of a leaf, or its file is missing. The error of a read
+// that may succeed later is none.
+func isDamage(err error) bool {
+	return errors.Is(err, errs.ErrCorrupt) || errors.Is(err, errs.ErrFormat) || errors.Is(err, errs.ErrUnsupported) ||
+		errors.Is(err, fs.ErrNotExist)
 }
 
 func (s *Store) put(ctx context.Context, key string, f *frame.Frame) error {

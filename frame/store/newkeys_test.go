@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -12,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
+	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -327,6 +329,15 @@ func TestUnreadableTable(t *testing.T) {
 			if err := do(s); !errors.Is(err, fs.ErrClosed) {
 				t.Errorf("%s: %s after Close: %v", name, edit, err)
 			}
+		}
+	}
+}
+
+// TestIsDamage checks that only lasting errors of a leaf _meta let it be replaced: the table may be intact otherwise.
+func TestIsDamage(t *testing.T) {
+	for _, err := range []error{simulated.ErrDisk, context.Canceled, context.DeadlineExceeded, fs.ErrClosed, fs.ErrPermission} {
+		if isDamage(fmt.Errorf("reading: %w", err)) {
+			t.Error(err)
 		}
 	}
 }

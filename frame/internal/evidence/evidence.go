@@ -1,4 +1,6 @@
-// Package evidence remembers how many bytes of a frame are known to be stored: see coder.Evidence.
+// Package evidence remembers how many bytes of a frame are known to be stored: see coder.Evidence. Calls that look for
+// evidence at the same time share one search. Known also serves for another search that calls share: its number is then
+// 1 when the search is done.
 package evidence
 
 import (
