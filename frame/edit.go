@@ -501,7 +501,7 @@ func (b *Batch) encodeTuned(p []byte, i int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.NumBlocks() == 0 {
+	if l.NumBlocks == 0 {
 		return b.f.pool.EncodeLayout(nil, p, l, int64(i))
 	}
 	blockSize = l.BlockLen(0)

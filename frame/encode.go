@@ -75,7 +75,7 @@ func (b *Batch) encodePlan(ctx context.Context, size int, p engine.WritePlan, al
 	l, err := b.f.plugins.Layout(b.next.cparams(), size)
 	if err == nil { // the header asks for these blocks, and the frame must justify their memory
 		const header = 24 // of a slice
-		err = b.f.checkAlloc(ctx, max(int64(l.BlockLen(0)), header*int64(l.NumBlocks())))
+		err = b.f.checkAlloc(ctx, max(int64(l.BlockLen(0)), header*int64(l.NumBlocks)))
 	}
 	if err != nil {
 		return b.f.wrap("chunk", -1, err)
@@ -115,8 +115,8 @@ func blocksOf(all int64, l *coder.Layout) int64 {
 	if all <= 0 {
 		return math.MaxInt64
 	}
-	chunks := all/int64(max(1, l.NBytes())) + 1
-	blocks := chunks * int64(max(1, l.NumBlocks())) // no overflow: a block has a byte or more
+	chunks := all/int64(max(1, l.NBytes)) + 1
+	blocks := chunks * int64(max(1, l.NumBlocks)) // no overflow: a block has a byte or more
 	return max(blocks, int64(runtime.GOMAXPROCS(0)))
 }
 
@@ -207,7 +207,7 @@ func (e *encoding) open(w *worker) {
 // tune sets the layout of a chunk without kept parts to the choice of the tuner. Chunks are opened in order, and none
 // is opened during a trial. So the choice does not depend on the number of goroutines.
 func (e *encoding) tune(w *worker, j *encodeJob) (ok bool) {
-	size, blockSize := e.l.NBytes(), e.l.BlockLen(0)
+	size, blockSize := e.l.NBytes, e.l.BlockLen(0)
 	if ok = true; e.tuner.Due(size) {
 		e.tuning = true
 		ok = e.Unlocked(func() error {
@@ -237,7 +237,7 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 			return err
 		}
 	}
-	if j.l.NeedsReference() {
+	if j.l.NeedsReference {
 		b, err := e.plain(w, j, 0, e.answer(w, j, 0))
 		if err == nil {
 			j.ref, err = w.Reference(j.ref[:0], j.l, b)
@@ -246,7 +246,7 @@ func (e *encoding) prepare(w *worker, j *encodeJob) error {
 			return err
 		}
 	}
-	if j.l.NeedsDict() {
+	if j.l.NeedsDict {
 		var err error
 		if j.l, err = w.Train(j.l, func(k int) ([]byte, error) { return e.plain(w, j, k, e.answer(w, j, k)) }); err != nil {
 			return err
@@ -273,8 +273,8 @@ func (e *encoding) openOld(w *worker, j *encodeJob) error {
 	}
 	h := &j.old.Header
 	j.oldSpecial, j.oldValue, j.oldType = h.Special, j.old.Value, h.TypeSize
-	if h.NBytes != e.l.NBytes() || h.VLBlocks || j.oldSpecial == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
-		return f.chunkError(s, i, corrupt("%d bytes in blocks of %d, not %d in %d", h.NBytes, h.BlockSize, e.l.NBytes(), e.l.BlockLen(0)))
+	if h.NBytes != e.l.NBytes || h.VLBlocks || j.oldSpecial == chunk.Regular && h.BlockSize != e.l.BlockLen(0) {
+		return f.chunkError(s, i, corrupt("%d bytes in blocks of %d, not %d in %d", h.NBytes, h.BlockSize, e.l.NBytes, e.l.BlockLen(0)))
 	}
 	return nil
 }
@@ -333,11 +333,11 @@ const mostAhead = 16 << 20
 
 // build encodes the chunk of a job, except for the blocks that helpers take.
 func (e *encoding) build(w *worker, j *encodeJob) error {
-	if n := min(e.l.NBytes()+chunk.MaxOverhead, mostAhead); cap(j.out) < n {
+	if n := min(e.l.NBytes+chunk.MaxOverhead, mostAhead); cap(j.out) < n {
 		j.out = make([]byte, 0, n)
 	}
-	if !j.l.Stored() {
-		n := e.l.NumBlocks()
+	if !j.l.Stored {
+		n := e.l.NumBlocks
 		j.blocks = slices.Grow(j.blocks[:0], n)[:n]
 		for k := range j.blocks {
 			j.blocks[k] = j.blocks[k][:0]
@@ -436,7 +436,7 @@ func (e *encoding) write() {
 			return e.b.sink(j.visit.Chunk, j.out, &j.h)
 		}
 		if j.visit.Chunk == e.b.next.index.n {
-			e.b.size.add(len(j.out), e.l.NBytes())
+			e.b.size.add(len(j.out), e.l.NBytes)
 			return e.b.insertChunk(j.visit.Chunk, j.out, &j.h)
 		}
 		return e.b.replaceChunk(j.visit.Chunk, j.out, &j.h)

@@ -27,7 +27,7 @@ func (s *Blocks) plain(l *Layout, k int) ([]byte, error) {
 	if s.Plain != nil {
 		return s.Plain(k)
 	}
-	at := k * l.blockSize
+	at := k * l.BlockSize
 	return s.content[at : at+l.BlockLen(k)], nil
 }
 
@@ -56,7 +56,7 @@ type builder struct {
 // from.
 func (w *Worker) Build(dst []byte, l *Layout, ref []byte, from Blocks) ([]byte, Header, error) {
 	workers := w.workers[:1]
-	if l.store {
+	if l.Stored {
 		return store(dst, l, workers, &from)
 	}
 	out, h, err := build(dst, l, workers, ref, &from)
@@ -89,16 +89,16 @@ func build(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) (
 func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	next, err := 0, error(nil)
 	if len(b.workers) == 1 {
-		b.begin(dst, HeaderSize+4*b.l.nblocks+b.l.dictSize())
+		b.begin(dst, HeaderSize+4*b.l.NumBlocks+b.l.dictSize())
 	} else {
-		most := b.l.h.NBytes + MaxOverhead
+		most := b.l.NBytes + MaxOverhead
 		if cap(dst)-len(dst) < most {
 			dst = make([]byte, 0, most)
 		}
 		b.begin(dst, most)
 		next, err = b.encodeParallel()
 	}
-	for ; next < b.l.nblocks && err == nil; next++ {
+	for ; next < b.l.NumBlocks && err == nil; next++ {
 		err = b.encode(next)
 	}
 	if err != nil {
@@ -119,9 +119,9 @@ func (b *builder) run(dst []byte) ([]byte, Header, error) {
 // begin appends all parts before the blocks. size is an estimate of the size of the chunk.
 func (b *builder) begin(dst []byte, size int) {
 	b.start, b.zeros = len(dst), true
-	dst = b.l.h.append(slices.Grow(dst, size))
+	dst = b.l.append(slices.Grow(dst, size))
 	b.starts = len(dst)
-	b.dst = b.l.appendDict(grow(dst, 4*b.l.nblocks))
+	b.dst = b.l.appendDict(grow(dst, 4*b.l.NumBlocks))
 }
 
 // encode encodes block k, the next one, and adds it.
@@ -173,13 +173,13 @@ func (b *builder) addReady(k int) (bool, error) {
 }
 
 // room returns the number of bytes that the chunk may still grow by.
-func (b *builder) room() int { return b.l.h.NBytes + MaxOverhead - (len(b.dst) - b.start) }
+func (b *builder) room() int { return b.l.NBytes + MaxOverhead - (len(b.dst) - b.start) }
 
 // addBlock makes dst, to which block k was appended, the memory of the chunk.
 func (b *builder) addBlock(k int, dst []byte) {
 	at := len(b.dst)
 	b.dst = dst
-	b.zeros = b.zeros && len(dst)-at == 4*b.l.h.streams(b.l.BlockLen(k)) // each stream is only a length of 0
+	b.zeros = b.zeros && len(dst)-at == 4*b.l.streams(b.l.BlockLen(k)) // each stream is only a length of 0
 	binary.LittleEndian.PutUint32(dst[b.starts+4*k:], uint32(at-b.start))
 }
 
@@ -210,8 +210,8 @@ func (b *builder) copyPostponed() error {
 	if b.postponed == 0 {
 		return nil
 	}
-	workers, size := shareCopy(b.workers, b.postponed*b.l.blockSize)
-	blocks := max(1, size/b.l.blockSize) // blocks per copy
+	workers, size := shareCopy(b.workers, b.postponed*b.l.BlockSize)
+	blocks := max(1, size/b.l.BlockSize) // blocks per copy
 	return each(workers, (b.postponed+blocks-1)/blocks, func(w *Worker, i int) error {
 		for k := i * blocks; k < min((i+1)*blocks, b.postponed); k++ {
 			at := int(binary.LittleEndian.Uint32(b.dst[b.starts+4*k:]))
@@ -228,7 +228,7 @@ func (b *builder) copyPostponed() error {
 // chunk does not call its Backward.
 func (b *builder) plainZeros() (bool, error) {
 	w := b.workers[0]
-	for k := range b.l.nblocks {
+	for k := range b.l.NumBlocks {
 		src, err := b.from.plain(b.l, k)
 		if err == nil {
 			src, err = w.prefilter(src, w.describeBlock(b.l, k, nil))
@@ -242,7 +242,7 @@ func (b *builder) plainZeros() (bool, error) {
 
 // end completes the chunk after its last block and returns its header.
 func (b *builder) end() Header {
-	h := b.l.h
+	h := b.l.Header
 	if b.zeros && !h.VLBlocks {
 		b.dst = b.dst[:b.starts]
 		h.Special, h.HasDict = Zeros, false
@@ -254,7 +254,7 @@ func (b *builder) end() Header {
 
 // store appends the chunk uncompressed, and returns its header.
 func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Header, error) {
-	h := l.h
+	h := l.Header
 	h.Stored, h.HasDict = true, false // C-Blosc2 keeps the flag of a dictionary, and then cannot read its own chunk
 	h.CBytes = h.NBytes + HeaderSize
 	out := h.append(slices.Grow(dst, h.CBytes))
@@ -268,13 +268,13 @@ func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Head
 	if from.Plain != nil {
 		workers = workers[:1] // Plain is called by one goroutine
 	}
-	err := each(workers, l.nblocks, func(w *Worker, k int) error {
+	err := each(workers, l.NumBlocks, func(w *Worker, k int) error {
 		src, err := from.plain(l, k)
 		if err == nil {
 			src, err = w.prefilter(src, w.describeBlock(l, k, nil))
 		}
 		if err == nil {
-			filters.Copy(content[k*l.blockSize:], src)
+			filters.Copy(content[k*l.BlockSize:], src)
 		}
 		return err
 	})

@@ -50,8 +50,8 @@ func TestCopyBlock(t *testing.T) {
 			if err := w.Open(&r, c); err != nil {
 				t.Fatal(err)
 			}
-			blocks := make([][]byte, l.NumBlocks())
-			all := l.NumBlocks() > 0
+			blocks := make([][]byte, l.NumBlocks)
+			all := l.NumBlocks > 0
 			for n := range r.NumBlocks {
 				b, ok, err := w.CopyBlock(nil, l, &r, n)
 				if err != nil {

@@ -185,3 +185,11 @@ func (p Params) Shaped() bool {
 	}
 	return false
 }
+
+const dictFraction = 20 // a dictionary is at most this part of the chunk
+
+// trains reports whether a chunk of nbytes gets a dictionary if its data yields one. Codecs without dictionaries ignore
+// Dict; C-Blosc2 returns an error.
+func (p *normalParams) trains(nbytes int) bool {
+	return p.Dict && p.Level > 0 && p.traits.Dict && nbytes/dictFraction >= codecs.MinDict
+}

@@ -7,44 +7,34 @@ import "github.com/goblosc/blosc2/internal/codecs"
 const (
 	minDictStreams = 8  // least number of samples, or of blocks of variable length
 	sampleFraction = 16 // the samples are this part of the chunk
-	dictFraction   = 20 // a dictionary is at most this part of the chunk
 )
 
-// NeedsDict reports whether the blocks need a dictionary, which Train makes.
-func (l *Layout) NeedsDict() bool {
-	if !l.p.Dict || l.store || l.p.Level == 0 || l.dict != nil {
-		return false
-	}
-	// Codecs without dictionaries ignore Dict. C-Blosc2 returns an error.
-	return l.p.traits.Dict && l.h.NBytes/dictFraction >= codecs.MinDict
-}
-
 // maxDict returns the size in bytes of the largest dictionary for a chunk.
-func (l *Layout) maxDict() int { return min(l.h.NBytes/dictFraction, codecs.MaxDict) }
+func (l *Layout) maxDict() int { return min(l.NBytes/dictFraction, codecs.MaxDict) }
 
 // Train returns the layout to encode a chunk with: a layout with a dictionary trained on the chunk, or l if NeedsDict
 // is false or the data yields no dictionary. plain returns block k before encoding and may reuse its memory. Train
 // calls it for some of the first blocks. Errors are those of plain and of EncodeBlock.
 func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, error) {
-	if !l.NeedsDict() {
+	if !l.NeedsDict {
 		return l, nil
 	}
-	n := l.nblocks
-	if l.split {
-		n *= l.typeSize
+	n := l.NumBlocks
+	if !l.notSplit {
+		n *= l.TypeSize
 	}
 	n = max(n, minDictStreams)
-	size := l.h.NBytes / n / sampleFraction
+	size := l.NBytes / n / sampleFraction
 	if size == 0 {
 		return l, nil
 	}
 	var data, ref []byte
-	for k := 0; k < l.nblocks && len(data) < n*size; k++ {
+	for k := 0; k < l.NumBlocks && len(data) < n*size; k++ {
 		src, err := plain(k)
 		if err != nil {
 			return nil, err
 		}
-		if k == 0 && l.NeedsReference() {
+		if k == 0 && l.NeedsReference {
 			if ref, err = w.Reference(nil, l, src); err != nil {
 				return nil, err
 			}
@@ -63,7 +53,7 @@ func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, e
 
 // trainVL is Train for blocks of variable length, all of which are samples. offs holds their offsets in the chunk.
 func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error) {
-	if !l.NeedsDict() || len(blocks) < minDictStreams || l.h.NBytes/len(blocks)/sampleFraction == 0 {
+	if !l.NeedsDict || len(blocks) < minDictStreams || l.NBytes/len(blocks)/sampleFraction == 0 {
 		return l, nil
 	}
 	samples := make([][]byte, len(blocks))
@@ -86,7 +76,6 @@ func (l *Layout) withDict(samples [][]byte) (*Layout, error) {
 		return l, nil
 	}
 	t := *l
-	t.dict = dict
-	t.h.HasDict = true
+	t.dict, t.HasDict, t.NeedsDict = dict, true, false
 	return &t, nil
 }

@@ -91,13 +91,13 @@ func checkDict(t *testing.T, what string, p Params, src, b []byte) {
 	w := pool.Get()
 	var buf []byte
 	l, err = w.Train(l, func(k int) ([]byte, error) {
-		buf = append(buf[:0], src[k*l.blockSize:k*l.blockSize+l.BlockLen(k)]...)
+		buf = append(buf[:0], src[k*l.BlockSize:k*l.BlockSize+l.BlockLen(k)]...)
 		return buf, nil
 	})
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	if !l.Stored() {
+	if !l.Stored {
 		assembledWith(t, l, src, b)
 	}
 	var r Reader
@@ -223,8 +223,8 @@ func TestNoDict(t *testing.T) {
 		}
 		c.p.Dict = true
 		l, err := c.p.Layout(len(c.src))
-		if err != nil || l.NeedsDict() != c.wants {
-			t.Errorf("%s: NeedsDict %v, %v", name, l.NeedsDict(), err)
+		if err != nil || l.NeedsDict != c.wants {
+			t.Errorf("%s: NeedsDict %v, %v", name, l.NeedsDict, err)
 		}
 		for _, workers := range []int{1, 2} {
 			b, err := Encode(nil, c.src, c.p, &Options{Concurrency: workers})

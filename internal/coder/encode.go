@@ -46,7 +46,7 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 	if err != nil {
 		return dst, nil, err
 	}
-	streams := l.h.streams(len(filtered))
+	streams := l.streams(len(filtered))
 	n := len(filtered) / streams
 	start, leading := len(dst), 0 // leading streams that are stored and not copied yet
 	for j := range streams {
@@ -70,11 +70,11 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 }
 
 // storedLen returns the length of a block of n bytes that does not compress, as all its streams.
-func (l *Layout) storedLen(n int) int { return n + 4*l.h.streams(n) }
+func (l *Layout) storedLen(n int) int { return n + 4*l.streams(n) }
 
 // putStored writes a filtered block that does not compress to dst, as all its streams.
 func (l *Layout) putStored(dst, filtered []byte) {
-	putStored(dst, filtered, len(filtered)/l.h.streams(len(filtered)))
+	putStored(dst, filtered, len(filtered)/l.streams(len(filtered)))
 }
 
 // putStored writes streams of n bytes to dst, each with its length.
@@ -88,8 +88,8 @@ func putStored(dst, streams []byte, n int) {
 
 // describeBlock returns the description of block k of a chunk to be encoded. It is valid until the worker's next block.
 func (w *Worker) describeBlock(l *Layout, k int, ref []byte) *block {
-	w.block = block{version: versionRegular, typeSize: l.typeSize, BlockInfo: BlockInfo{
-		Chunk: w.Chunk, Block: k, Offset: k * l.blockSize,
+	w.block = block{version: versionRegular, typeSize: l.TypeSize, BlockInfo: BlockInfo{
+		Chunk: w.Chunk, Block: k, Offset: k * l.BlockSize,
 		TypeSize: w.encodedItemSize(l.p.TypeSize), Shape: w.o.BlockShape,
 	}}
 	if k > 0 {
@@ -110,7 +110,7 @@ func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error)
 	if src, err = steps.forward(src, 0, b, &w.buf); err != nil {
 		return dst, err
 	}
-	undo, err := w.o.decodeSteps(&l.p.pipeline, l.typeSize)
+	undo, err := w.o.decodeSteps(&l.p.pipeline, l.TypeSize)
 	if err != nil {
 		return dst, err
 	}
@@ -158,7 +158,7 @@ func (w *Worker) CopyBlock(dst []byte, l *Layout, r *Reader, k int) ([]byte, boo
 
 // accepts reports whether blocks of a chunk with the header h can be copied to a chunk with this layout.
 func (l *Layout) accepts(h *Header) bool {
-	same := l.h
+	same := l.Header
 	same.CBytes = h.CBytes
-	return !l.store && !l.p.Dict && len(l.dict) == 0 && !l.p.pipeline.has(Delta) && h.NumBlocks > 0 && *h == same
+	return !l.Stored && !l.p.Dict && len(l.dict) == 0 && !l.p.pipeline.has(Delta) && h.NumBlocks > 0 && *h == same
 }

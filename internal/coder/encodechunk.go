@@ -23,8 +23,8 @@ func (p *Pool) EncodeLayout(dst, src []byte, l *Layout, number int64) ([]byte, e
 	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
 		return dst, fmt.Errorf("chunk: %d bytes after %d: %w", len(src), len(dst), errs.ErrTooLarge)
 	}
-	n := l.nblocks
-	if l.store {
+	n := l.NumBlocks
+	if l.Stored {
 		n = 1 + len(src)/minShared
 	}
 	workers := p.getWorkers(n, number)
@@ -37,7 +37,7 @@ func (p *Pool) EncodeLayout(dst, src []byte, l *Layout, number int64) ([]byte, e
 func encode(dst []byte, l *Layout, workers []*Worker, src []byte) ([]byte, error) {
 	w := workers[0]
 	from := Blocks{content: src}
-	if l.store {
+	if l.Stored {
 		out, _, err := store(dst, l, workers, &from)
 		return out, err
 	}
@@ -46,7 +46,7 @@ func encode(dst []byte, l *Layout, workers []*Worker, src []byte) ([]byte, error
 		return dst, err
 	}
 	var ref []byte
-	if l.NeedsReference() {
+	if l.NeedsReference {
 		if w.ref, err = w.Reference(w.ref[:0], l, src[:l.BlockLen(0)]); err != nil {
 			return dst, err
 		}
@@ -59,7 +59,7 @@ func encode(dst []byte, l *Layout, workers []*Worker, src []byte) ([]byte, error
 // worker and copies it, because growing dst to that size wastes memory if the chunk is short.
 func encodeChunk(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) ([]byte, error) {
 	w, out := workers[0], dst
-	fits := cap(dst)-len(dst) >= l.h.NBytes+MaxOverhead
+	fits := cap(dst)-len(dst) >= l.NBytes+MaxOverhead
 	if !fits {
 		out = w.scratch[:0]
 	}

@@ -276,8 +276,8 @@ func TestBlockSizes(t *testing.T) {
 			t.Errorf("%+v, %d bytes: block size %d, want %d; %v", c.p, c.nbytes, got, c.want, err)
 		}
 		l, err := c.p.Layout(c.nbytes)
-		if err != nil || l.split != c.split || l.blockSize != c.want {
-			t.Errorf("%+v, %d bytes: split %v, want %v; %v", c.p, c.nbytes, l.split, c.split, err)
+		if split := !l.Stored && !l.notSplit; err != nil || split != c.split || l.BlockSize != c.want {
+			t.Errorf("%+v, %d bytes: split %v, want %v; %v", c.p, c.nbytes, split, c.split, err)
 		}
 	}
 }

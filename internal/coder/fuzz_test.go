@@ -74,7 +74,7 @@ func FuzzEncode(f *testing.F) {
 		if same, err := three.Encode(nil, src, p); err != nil || !bytes.Equal(same, got) {
 			t.Errorf("%+v: %v, or other bytes with three workers", p, err)
 		}
-		if p.Codec != codec.Zstd && !bytes.Equal(got, naiveEncode(t, src, p, l.blockSize)) {
+		if p.Codec != codec.Zstd && !bytes.Equal(got, naiveEncode(t, src, p, l.BlockSize)) {
 			t.Errorf("%+v: other bytes than the naive encoder", p)
 		}
 		if back, err := three.Decode(nil, got); err != nil || !bytes.Equal(back, src) {

@@ -150,8 +150,8 @@ func TestLargeBlocks(t *testing.T) {
 		l, err := Params{BlockSize: size}.Layout(MaxBytes)
 		if !errors.Is(err, want) {
 			t.Errorf("a layout with blocks of %d: %v, want %v", size, err, want)
-		} else if err == nil && (l.BlockLen(0) != size || l.NumBlocks() != 5 || l.BlockLen(4) != MaxBytes-4*size) {
-			t.Errorf("%d blocks, of %d, the last of %d", l.NumBlocks(), l.BlockLen(0), l.BlockLen(4))
+		} else if err == nil && (l.BlockLen(0) != size || l.NumBlocks != 5 || l.BlockLen(4) != MaxBytes-4*size) {
+			t.Errorf("%d blocks, of %d, the last of %d", l.NumBlocks, l.BlockLen(0), l.BlockLen(4))
 		}
 		if _, err := (Params{BlockSize: size, TypeSize: 4}).BlockSizeFor(MaxBytes); !errors.Is(err, want) {
 			t.Errorf("a block size of %d: %v, want %v", size, err, want)

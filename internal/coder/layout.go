@@ -10,15 +10,16 @@ import (
 )
 
 // Layout holds what encoding a chunk needs to know before its first block. It is immutable and safe for concurrent use.
+//
+// Its Header is that of the chunk, except that encoding sets CBytes, and Special or Stored if the data asks for it. If
+// Stored is true already, EncodeBlock need not be called.
 type Layout struct {
-	p         normalParams
-	h         Header // template: encoding sets CBytes and the flags that depend on the data
-	typeSize  int    // capped
-	blockSize int
-	nblocks   int
-	split     bool
-	store     bool // the chunk is stored uncompressed
-	dict      []byte
+	Header
+	NeedsReference bool // block 0 is the Delta reference block of the others: EncodeBlock needs the result of Reference
+	NeedsDict      bool // the blocks need a dictionary, which Train makes
+
+	p    normalParams
+	dict []byte
 }
 
 // Layout prepares the encoding of a chunk of nbytes. Errors are ErrParam, errors.ErrUnsupported or ErrTooLarge.
@@ -33,46 +34,34 @@ func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
 	if nbytes < 0 || nbytes > MaxBytes {
 		return nil, fmt.Errorf("chunk: %d bytes in a chunk: %w", nbytes, errs.ErrTooLarge)
 	}
-	l := &Layout{p: n, typeSize: cappedTypeSize(n.TypeSize)}
-	l.blockSize = max(n.blockSize(nbytes), 1)
-	l.nblocks = blocksIn(nbytes, l.blockSize)
-	l.store = nbytes < minCompressible || n.Level == 0 || HeaderSize+4*int64(l.nblocks) > int64(nbytes)+MaxOverhead
-	l.split = !l.store && n.splits(l.typeSize, l.blockSize)
-	l.h = Header{
+	size := max(n.blockSize(nbytes), 1)
+	blocks := blocksIn(nbytes, size)
+	l := &Layout{p: n, Header: Header{
 		Version: versionRegular, VersionLZ: 1, Overhead: HeaderSize,
-		TypeSize: l.typeSize, NBytes: nbytes, BlockSize: l.blockSize, NumBlocks: l.nblocks,
-		Filters: l.p.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta, Stored: l.store,
+		TypeSize: cappedTypeSize(n.TypeSize), NBytes: nbytes, BlockSize: size, NumBlocks: blocks,
+		Filters: n.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta,
+		Stored: nbytes < minCompressible || n.Level == 0 || HeaderSize+4*int64(blocks) > int64(nbytes)+MaxOverhead,
+	}}
+	if l.Stored {
+		return l, nil
 	}
-	if !l.store {
-		l.h.Format, l.h.delta, l.h.notSplit = n.Codec.Format(), l.p.pipeline.has(Delta), !l.split
-	}
+	l.Format, l.delta, l.notSplit = n.Codec.Format(), n.pipeline.has(Delta), !n.splits(l.TypeSize, size)
+	l.NeedsReference = l.delta && blocks > 1
+	l.NeedsDict = n.trains(l.NBytes)
 	return l, nil
 }
 
-// NBytes returns the decoded size of the chunk.
-func (l *Layout) NBytes() int { return l.h.NBytes }
-
-// NumBlocks returns the number of blocks.
-func (l *Layout) NumBlocks() int { return l.nblocks }
-
 // BlockLen returns the decoded size of block k in bytes. Block 0 of a chunk without blocks has none.
-func (l *Layout) BlockLen(k int) int { return l.h.blockLen(k) }
+func (l *Layout) BlockLen(k int) int { return l.blockLen(k) }
 
 // Streams returns the number of streams of block k.
-func (l *Layout) Streams(k int) int { return l.h.streams(l.BlockLen(k)) }
-
-// Stored reports whether the chunk will be stored uncompressed. Then EncodeBlock need not be called.
-func (l *Layout) Stored() bool { return l.store }
-
-// NeedsReference reports whether block 0 is the Delta reference block of the others. EncodeBlock then needs the result
-// of Reference.
-func (l *Layout) NeedsReference() bool { return !l.store && l.p.pipeline.has(Delta) && l.nblocks > 1 }
+func (l *Layout) Streams(k int) int { return l.streams(l.BlockLen(k)) }
 
 // roomFor reports whether block k, encoded without a size limit, would be encoded identically in room bytes: each of
 // its streams must have had space for its uncompressed bytes. It returns errNoRoom if an uncompressed stream does not
 // fit.
 func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
-	streams := l.h.streams(l.BlockLen(k))
+	streams := l.streams(l.BlockLen(k))
 	n := l.BlockLen(k) / streams
 	for ; streams > 0 && len(b) >= 4; streams-- {
 		size := int(int32(binary.LittleEndian.Uint32(b)))
@@ -91,7 +80,7 @@ func (l *Layout) roomFor(b []byte, k, room int) (bool, error) {
 	return true, nil
 }
 
-// layoutVL prepares the encoding of blocks of variable length. It does not set Layout.blockSize.
+// layoutVL prepares the encoding of blocks of variable length.
 func (p Plugins) layoutVL(with Params, blocks [][]byte) (*Layout, error) {
 	n, err := with.normal(p)
 	if err != nil {
@@ -111,13 +100,13 @@ func (p Plugins) layoutVL(with Params, blocks [][]byte) (*Layout, error) {
 	case total > MaxBytes || cbytes > math.MaxInt32-4-codecs.MaxDict:
 		return nil, fmt.Errorf("chunk: %d blocks of %d bytes in total: %w", len(blocks), total, errs.ErrTooLarge)
 	}
-	l := &Layout{p: n, typeSize: cappedTypeSize(n.TypeSize), nblocks: len(blocks)}
-	l.h = Header{
+	l := &Layout{p: n, Header: Header{
 		Version: versionVL, VersionLZ: 1, Overhead: HeaderSize,
-		TypeSize: l.typeSize, NBytes: int(total), BlockSize: len(blocks), NumBlocks: len(blocks),
-		Filters: l.p.pipeline, Format: n.Codec.Format(), Codec: n.Codec.Code(), CodecMeta: n.CodecMeta,
-		VLBlocks: true, notSplit: true, delta: l.p.pipeline.has(Delta),
-	}
+		TypeSize: cappedTypeSize(n.TypeSize), NBytes: int(total), BlockSize: len(blocks), NumBlocks: len(blocks),
+		Filters: n.pipeline, Format: n.Codec.Format(), Codec: n.Codec.Code(), CodecMeta: n.CodecMeta,
+		VLBlocks: true, notSplit: true, delta: n.pipeline.has(Delta),
+	}}
+	l.NeedsDict = n.trains(l.NBytes)
 	return l, nil
 }
 

@@ -34,7 +34,7 @@ func (b encodedBlock) lent() bool { return b.b != nil && !b.plain && !b.inPlace 
 // encodeParallel encodes the blocks on all workers and adds those that are certain to fit. It returns their number.
 // b.dst must have space for the longest chunk. It returns errNoRoom if the chunk certainly does not fit.
 func (b *builder) encodeParallel() (int, error) {
-	n := b.l.nblocks
+	n := b.l.NumBlocks
 	b.waiting = slices.Grow(b.waiting[:0], n)[:n]
 	g := &parallelBuilder{builder: b}
 	err := each(b.workers, n, g.encodeBlock)

@@ -233,13 +233,13 @@ func TestLossyDelta(t *testing.T) {
 func assembledWith(t *testing.T, l *Layout, src, want []byte) {
 	t.Helper()
 	w := NewPool(nil).Get()
-	at := func(k int) []byte { return src[k*l.blockSize : k*l.blockSize+l.BlockLen(k)] }
+	at := func(k int) []byte { return src[k*l.BlockSize : k*l.BlockSize+l.BlockLen(k)] }
 	ref, err := w.Reference(nil, l, at(0))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var blocks [][]byte
-	for k := range l.NumBlocks() {
+	for k := range l.NumBlocks {
 		b, err := w.EncodeBlock(nil, l, k, at(k), ref)
 		if err != nil {
 			t.Fatal(err)

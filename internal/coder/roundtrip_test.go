@@ -52,7 +52,7 @@ func roundTrip(t *testing.T, p Params, src []byte) {
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
-	want := naiveEncode(t, src, p, l.h.BlockSize)
+	want := naiveEncode(t, src, p, l.BlockSize)
 	before := slices.Clone(src)
 	for _, pool := range tripPools {
 		got, err := pool.Encode([]byte("head"), src, p)
@@ -75,10 +75,10 @@ func roundTrip(t *testing.T, p Params, src []byte) {
 
 // shuffledFirst reports whether Shuffle is the first filter that changes a block of n bytes.
 func shuffledFirst(l *Layout, n int) bool {
-	for _, f := range l.h.Filters {
+	for _, f := range l.Filters {
 		width := int(f.Param())
 		if width == 0 {
-			width = l.h.TypeSize
+			width = l.TypeSize
 		}
 		if f.kind() == NoFilter || f.kind() == Shuffle && width == 1 {
 			continue
@@ -94,14 +94,14 @@ func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 	t.Helper()
 	w := tripPools[0].Get()
 	defer tripPools[0].Put(w)
-	blocks := make([][]byte, l.NumBlocks())
-	at := func(k int) []byte { return src[k*l.blockSize : k*l.blockSize+l.BlockLen(k)] }
+	blocks := make([][]byte, l.NumBlocks)
+	at := func(k int) []byte { return src[k*l.BlockSize : k*l.BlockSize+l.BlockLen(k)] }
 	for k := range slices.Backward(blocks) {
-		if l.Stored() {
+		if l.Stored {
 			break
 		}
 		var ref []byte
-		if l.NeedsReference() {
+		if l.NeedsReference {
 			ref = at(0)
 		}
 		var err error
@@ -124,7 +124,7 @@ func assembled(t *testing.T, what string, l *Layout, src, want []byte) {
 	}
 	var buf []byte
 	var ref []byte
-	if l.NeedsReference() {
+	if l.NeedsReference {
 		ref = at(0)
 	}
 	got, err := assemble(t, w, l, ref, blocks, func(k int) ([]byte, error) {
@@ -317,7 +317,7 @@ func TestBadParams(t *testing.T) {
 	if _, err := (Params{}).Layout(-1); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("a chunk of -1 bytes: %v", err)
 	}
-	if l, err := (Params{}).Layout(MaxBytes); err != nil || l.NBytes() != MaxBytes {
+	if l, err := (Params{}).Layout(MaxBytes); err != nil || l.NBytes != MaxBytes {
 		t.Errorf("the largest chunk: %v", err)
 	}
 }

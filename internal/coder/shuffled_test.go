@@ -36,7 +36,7 @@ func TestBuild(t *testing.T) {
 			t.Fatal(err)
 		}
 		turn := r.Intn(3)
-		block := func(k int) []byte { return src[k*l.blockSize:][:l.BlockLen(k)] }
+		block := func(k int) []byte { return src[k*l.BlockSize:][:l.BlockLen(k)] }
 		got, h, err := w.Build(nil, l, nil, Blocks{
 			Ready: func(k int) ([]byte, error) {
 				if (k+turn)%3 > 0 {

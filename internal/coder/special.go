@@ -111,15 +111,15 @@ func EncodeZeros(nbytes, typeSize, blockSize int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := l.h
-	if l.store {
+	h := l.Header
+	if l.Stored {
 		h.CBytes = HeaderSize + nbytes
 		return append(h.append(nil), make([]byte, nbytes)...), nil
 	}
-	starts := HeaderSize + 4*l.nblocks
-	h.CBytes = starts + 4*l.nblocks
+	starts := HeaderSize + 4*l.NumBlocks
+	h.CBytes = starts + 4*l.NumBlocks
 	out := h.append(make([]byte, 0, h.CBytes))
-	for k := range l.nblocks {
+	for k := range l.NumBlocks {
 		out = binary.LittleEndian.AppendUint32(out, uint32(starts+4*k))
 	}
 	return out[:h.CBytes], nil // each stream is only a length of 0

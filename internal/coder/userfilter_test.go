@@ -341,7 +341,7 @@ func TestPrefilter(t *testing.T) {
 					}
 					want := make([]byte, n)
 					for i, c := range src {
-						want[i] = ^c + byte(i/l.blockSize)
+						want[i] = ^c + byte(i/l.BlockSize)
 					}
 					o := &Options{Prefilter: invert, Concurrency: 2}
 					b, err := Encode(nil, src, p, o)

@@ -103,7 +103,7 @@ func (w *Worker) decodedItemSize(header int) int {
 // stepsOf returns the filters of a layout.
 func (w *Worker) stepsOf(l *Layout) *steps {
 	if e := &w.encoding; e.layout != l {
-		*e = encoding{layout: l, steps: w.o.encodeSteps(&l.p.pipeline, l.typeSize)}
+		*e = encoding{layout: l, steps: w.o.encodeSteps(&l.p.pipeline, l.TypeSize)}
 	}
 	return &w.encoding.steps
 }

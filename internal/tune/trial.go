@@ -101,7 +101,7 @@ func (t *Tuner) try(p coder.Params) error {
 	}
 	w := t.pool.Get()
 	defer t.pool.Put(w)
-	if l.NeedsReference() {
+	if l.NeedsReference {
 		if t.ref, err = w.Reference(t.ref[:0], l, s.pieces[0]); err != nil {
 			return err
 		}

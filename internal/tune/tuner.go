@@ -83,7 +83,7 @@ func (t *Tuner) Layout(size, blockSize int) (*coder.Layout, error) {
 	t.done += int64(size)
 	t.ahead = max(t.ahead-int64(size), 0)
 	t.earned += share * t.write * float64(size)
-	if l := t.layout; l != nil && l.NBytes() == size && l.BlockLen(0) == min(blockSize, size) {
+	if l := t.layout; l != nil && l.NBytes == size && l.BlockLen(0) == min(blockSize, size) {
 		return l, nil
 	}
 	p.BlockSize = blockSize
