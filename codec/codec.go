@@ -2,6 +2,7 @@ package codec
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/goblosc/blosc2/internal/errs"
 )
@@ -112,4 +113,17 @@ type PrefixDecoder interface {
 	// len(dst). The rest of dst is undefined. It returns ErrCorrupt if src does not yield n bytes, but may not detect
 	// damage after them. After an error the content of dst is undefined. dst and src must not overlap.
 	DecodePrefix(dst, src []byte, n int) error
+}
+
+// corrupt returns the error of a decoder of this package.
+func corrupt(id ID, what string) error {
+	return fmt.Errorf("codec: %v: %s: %w", id, what, ErrCorrupt)
+}
+
+// encoded turns the length of a stream, or 0 if there is none, into the result of Encode.
+func encoded(n int, src []byte) (int, error) {
+	if n == 0 || n >= len(src) {
+		return 0, ErrIncompressible
+	}
+	return n, nil
 }

@@ -108,7 +108,7 @@ func (p *funcPlan[T]) Next(v *engine.Visit) bool {
 	if p.next == p.plan.Chunks {
 		return false
 	}
-	s, g := stateOf[funcVisit[T]](v), p.plan.Geo
+	s, g := engine.StateOf[funcVisit[T]](v), p.plan.Geo
 	p.plan.Seek(&s.part, p.next)
 	p.next++
 	v.Chunk, v.Keep = int(s.part.Number), false

@@ -78,7 +78,7 @@ func (w *listWalk) next(p *selection.ListPlan, part *selection.ListPart) bool {
 
 // Next implements engine.ReadPlan.
 func (r *listReading) Next(v *engine.Visit) bool {
-	part := &stateOf[listVisit](v).part
+	part := &engine.StateOf[listVisit](v).part
 	if !r.walk.next(r.plan, part) {
 		return false
 	}
@@ -196,7 +196,7 @@ type listWriting struct {
 
 // Next implements engine.WritePlan.
 func (w *listWriting) Next(v *engine.Visit) bool {
-	part := stateOf[selection.ListPart](v)
+	part := engine.StateOf[selection.ListPart](v)
 	if !w.walk.next(w.plan, part) {
 		return false
 	}
@@ -225,7 +225,7 @@ type maskReading struct {
 
 // Next implements engine.ReadPlan.
 func (r *maskReading) Next(v *engine.Visit) bool {
-	part := &stateOf[readVisit](v).part
+	part := &engine.StateOf[readVisit](v).part
 	if !r.plan.Next(part, &r.next) {
 		return false
 	}
@@ -262,7 +262,7 @@ type maskWriting struct {
 
 // Next implements engine.WritePlan.
 func (w *maskWriting) Next(v *engine.Visit) bool {
-	part := stateOf[selection.ChunkPart](v)
+	part := engine.StateOf[selection.ChunkPart](v)
 	if !w.plan.Next(part, &w.next) {
 		return false
 	}

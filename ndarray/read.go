@@ -225,7 +225,7 @@ func (r *reading) Next(v *engine.Visit) bool {
 	if r.next == r.plan.Chunks {
 		return false
 	}
-	part := &stateOf[readVisit](v).part
+	part := &engine.StateOf[readVisit](v).part
 	r.plan.Seek(part, r.next)
 	r.next++
 	v.Chunk = int(part.Number)
@@ -281,14 +281,4 @@ func (v *readVisit) specialItem(s chunk.Special, value []byte, typeSize, itemSiz
 	v.item = slices.Grow(v.item[:0], itemSize)[:itemSize]
 	coder.FillSpecial(v.item, s, value, typeSize, 0)
 	return v.item, nil
-}
-
-// stateOf returns the state of a plan for a chunk that is being decoded or encoded.
-func stateOf[T any](v *engine.Visit) *T {
-	s, ok := v.State.(*T)
-	if !ok {
-		s = new(T)
-		v.State = s
-	}
-	return s
 }

@@ -107,7 +107,7 @@ func (w *writing) Next(v *engine.Visit) bool {
 	if w.next == w.plan.Chunks {
 		return false
 	}
-	part := stateOf[selection.ChunkPart](v)
+	part := engine.StateOf[selection.ChunkPart](v)
 	w.plan.Seek(part, w.next)
 	w.next++
 	v.Chunk = int(part.Number)

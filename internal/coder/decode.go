@@ -156,6 +156,25 @@ func (w *Worker) decodeStream(dst, in []byte, r *Reader, n int) error {
 	return d.dec.Decode(dst, in)
 }
 
+// DecodeShuffled decodes block k of an opened chunk without unshuffling it, and returns true, if Shuffle is its only
+// filter. It decodes at least the items in the first n bytes of the block; the other items are undefined. If it returns
+// false, it did nothing, and DecodePrefix decodes the block. Errors are those of DecodePrefix.
+func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
+	if !r.byPlane || k < 0 || k >= r.NumBlocks {
+		return Shuffled{}, false, nil
+	}
+	in, err := r.bytes(k, &w.in[0])
+	if err != nil {
+		return Shuffled{}, false, err
+	}
+	c := cursor{b: in}
+	out := w.buf.first(r.BlockLen(k))
+	if err := w.decodeStreams(out, r, &c, r.steps.partOf(len(out), n)); err != nil {
+		return Shuffled{}, false, &Error{Block: k, Off: int64(r.starts[k]) + int64(c.at), Err: err}
+	}
+	return Shuffled{out, r.steps.planes}, true, nil
+}
+
 // PrefersPairs reports whether DecodePair is faster than decoding two blocks of an opened chunk one after the other. It
 // is with LZ4 and Zstd if there are no filters to undo: each match or symbol waits for the one before it, and two
 // interleaved streams fill the waits.

@@ -9,16 +9,17 @@
 //
 // # Files, from the bottom up
 //
-//	errors, flags                    errors, constants of the format
-//	filter, filters, pipeline        what a filter is, the filters of the format, the filters of one chunk
-//	header, cparams, blocksize,      headers, compression parameters, and the layout that they determine
-//	options, layout
+//	errors                           errors
+//	header                           constants of the format; headers
+//	filter, pipeline                 what a filter is, and the filters of the format; the filters of one chunk
+//	cparams, blocksize, options,     compression parameters, and the layout of a chunk that they determine
+//	layout
 //	stream                           the streams of a block
 //	special, reader                  special values; the parts of a stored chunk
 //	worker, pool                     state of one goroutine; workers kept between calls
 //	evidence                         how much memory the stored bytes of a chunk justify
 //	locate                           where the blocks of a stored chunk are
-//	decode, open, shuffled, batch    blocks of an opened chunk; streams that are decoded at once
+//	open, decode                     blocks of an opened chunk; streams that are decoded at once
 //	encode, dict                     blocks of a chunk to be written
 //	builder, parallel                the one builder of chunks; blocks that several workers encode for it
 //	encodechunk, decodechunk, vl,    whole chunks

@@ -69,6 +69,35 @@ func (w *Worker) encodeStreams(dst []byte, l *Layout, filtered []byte, room int)
 	return dst, nil, nil
 }
 
+// EncodeShuffled is EncodeBlock for a block that set writes already shuffled, so that Shuffle costs nothing. If Shuffle
+// is not the first filter, it does not call set. In that case, or if set returns false, it appends nothing and returns
+// false, and EncodeBlock encodes the block.
+func (w *Worker) EncodeShuffled(dst []byte, l *Layout, k int, ref []byte, set func(s Shuffled) bool) ([]byte, bool, error) {
+	return w.encodeShuffled(dst, l, k, ref, unlimited, set)
+}
+
+// encodeShuffled is EncodeShuffled with at most room bytes. See encodeOrKeep.
+func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room int, set func(s Shuffled) bool) ([]byte, bool, error) {
+	steps := w.stepsOf(l)
+	n := l.BlockLen(k)
+	if steps.planes == 0 || n%steps.planes != 0 {
+		return dst, false, nil
+	}
+	s := Shuffled{w.buf.first(n), steps.planes}
+	if !set(s) {
+		return dst, false, nil
+	}
+	filtered, err := steps.forward(s.Bytes, 1, w.describeBlock(l, k, ref), &w.buf)
+	if err == nil {
+		var kept []byte
+		at := len(dst)
+		if dst, kept, err = w.encodeStreams(dst, l, filtered, room); kept != nil {
+			l.putStored(dst[at:], kept)
+		}
+	}
+	return dst, true, err
+}
+
 // storedLen returns the length of a block of n bytes that does not compress, as all its streams.
 func (l *Layout) storedLen(n int) int { return n + 4*l.streams(n) }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/internal/filters"
 )
 
 // steps are the filters of a pipeline that change bytes, in the order of encoding, resolved once per chunk.
@@ -188,3 +189,20 @@ func sized(b []byte, n int) []byte {
 
 // grow returns dst with n more bytes, whose contents are undefined.
 func grow(dst []byte, n int) []byte { return slices.Grow(dst, n)[:len(dst)+n] }
+
+// Shuffled is a block with the bytes of its items in byte planes, as the filter Shuffle orders them. In decoding, only
+// unshuffling is left to do. In encoding, shuffling is done already. A Shuffled is valid until its worker is used
+// again.
+type Shuffled struct {
+	Bytes []byte
+	Width int // of an item, in bytes
+}
+
+// Unshuffle writes the unshuffled block to dst, which has the length of the block.
+func (s Shuffled) Unshuffle(dst []byte) { filters.Unshuffle(dst, s.Bytes, s.Width) }
+
+// RowsFaster reports whether unshuffling n items of the block, in rows of length items, is faster than unshuffling the
+// whole block.
+func (s Shuffled) RowsFaster(n, length int) bool {
+	return n <= len(s.Bytes)/s.Width/32 || filters.UnshuffleRowsFaster(s.Width, length)
+}

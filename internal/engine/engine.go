@@ -53,6 +53,16 @@ type Visit struct {
 	State  any  // for the plan; it is kept when the Visit is reused for another chunk
 }
 
+// StateOf returns the State of v, of type *T. If v has none, it sets it to a new one.
+func StateOf[T any](v *Visit) *T {
+	s, ok := v.State.(*T)
+	if !ok {
+		s = new(T)
+		v.State = s
+	}
+	return s
+}
+
 // Block is the answer of a plan about a block.
 //
 // A read copies from the block to Data, and a write from Data to the block, as Copy specifies. If Copy is a single row

@@ -7,7 +7,7 @@ import (
 	"github.com/goblosc/blosc2/internal/race"
 )
 
-// This file divides the work between the vector kernels and the generic kernels, like shuffle_vector.go. Each
+// This file divides the work between the vector kernels and the generic kernels, like shuffle.go. Each
 // architecture defines planeBytes, splitPlaneKernel and joinPlaneKernel.
 
 // bitShuffleElements transposes the bits of n elements of size bytes; n is a multiple of 8 and not zero, and both

@@ -261,3 +261,20 @@ func (e *Encoder) rest(from, end int) {
 		e.text = append(e.text, e.src[from:end]...)
 	}
 }
+
+// blockSize returns the length of the block that begins at start. At the slow levels it ends where the statistics of
+// the literals change. A block of random bytes that follows others is not examined: to count its bytes would take as
+// long as to search it.
+func (e *Encoder) blockSize(start int) int {
+	n := min(len(e.src)-start, maxBlock)
+	if !e.first.split || n < 2*pieceSize {
+		return n
+	}
+	if start > 0 && e.first.strategy != optimalParse && e.unmatched(start) && e.literals.random(e.src[start:start+n]) {
+		return n
+	}
+	if e.splitter == nil {
+		e.splitter = new(splitter)
+	}
+	return e.splitter.split(e.src[start : start+n])
+}

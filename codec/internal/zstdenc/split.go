@@ -1,22 +1,5 @@
 package zstdenc
 
-// blockSize returns the length of the block that begins at start. At the slow levels it ends where the statistics of
-// the literals change. A block of random bytes that follows others is not examined: to count its bytes would take as
-// long as to search it.
-func (e *Encoder) blockSize(start int) int {
-	n := min(len(e.src)-start, maxBlock)
-	if !e.first.split || n < 2*pieceSize {
-		return n
-	}
-	if start > 0 && e.first.strategy != optimalParse && e.unmatched(start) && e.literals.random(e.src[start:start+n]) {
-		return n
-	}
-	if e.splitter == nil {
-		e.splitter = new(splitter)
-	}
-	return e.splitter.split(e.src[start : start+n])
-}
-
 // splitter finds good ends of blocks. It adds a piece of the input to the previous block if one Huffman code for the
 // bytes of both is about as good as two codes, or if the piece has few literals, which a quick search estimates.
 type splitter struct {

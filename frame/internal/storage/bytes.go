@@ -22,6 +22,42 @@ type Bytes interface {
 	Sync() error
 }
 
+// Segment is the storage of a frame.
+type Segment struct {
+	Bytes
+	NoSync  bool
+	Aligned bool // offset 0 is the start of a sector; otherwise any offset may be one
+}
+
+// SyncError is an error of a sync after a successful write.
+type SyncError struct{ error }
+
+// Unwrap returns the error.
+func (e SyncError) Unwrap() error { return e.error }
+
+// Write writes b at off of the segment and syncs it. An error of the sync is a SyncError.
+func (s *Segment) Write(b []byte, off int64) error {
+	if _, err := s.WriteAt(b, off); err != nil {
+		return err
+	}
+	if s.NoSync {
+		return nil
+	}
+	if err := s.Sync(); err != nil {
+		return SyncError{err}
+	}
+	return nil
+}
+
+// Settle syncs the storage before it is edited. The process that wrote the last commit may have been killed before its
+// sync. A power failure may then restore the state before, which no edit may have overwritten.
+func (s *Segment) Settle() error {
+	if s.NoSync {
+		return nil
+	}
+	return s.Sync()
+}
+
 // WritableFile is the Bytes of a file.
 type WritableFile struct {
 	File
@@ -144,4 +180,8 @@ func ReadLeast(src io.ReaderAt, off, n, least int64) ([]byte, error) {
 		return nil, corrupt("the file ends at byte %d", off+int64(got))
 	}
 	return nil, err
+}
+
+func corrupt(format string, args ...any) error {
+	return fmt.Errorf(format+": %w", append(args, errs.ErrCorrupt)...)
 }
