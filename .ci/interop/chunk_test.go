@@ -255,6 +255,25 @@ func TestBlockSizes(t *testing.T) {
 	})
 }
 
+// TestValueSizes encodes repeated values whose size is not the item size, with blocks of any size.
+func TestValueSizes(t *testing.T) {
+	value := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	for _, size := range []int{1, 2, 4, 8, 256} {
+		for n := range len(value) {
+			v := value[:n+1]
+			for _, block := range []int{0, 1, 12, 30, 100, 5000} {
+				c, err := chunk.EncodeSpecial(nil, chunk.Value, 100*len(v), v, chunk.Params{TypeSize: size, BlockSize: block})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := ref.Decompress(c, 1); err != nil || !bytes.Equal(got, bytes.Repeat(v, 100)) {
+					t.Errorf("items of %d bytes, value of %d, blocks of %d: %v, or other data", size, len(v), block, err)
+				}
+			}
+		}
+	}
+}
+
 // TestSpecialChunks compares the chunks, of any size, that represent special values.
 func TestSpecialChunks(t *testing.T) {
 	randomCases(t, func(rng *rand.Rand) (any, error) {

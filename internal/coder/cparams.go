@@ -111,14 +111,14 @@ func (p *normalParams) checkFilters() error {
 		def := p.plugins.filter(f)
 		switch {
 		case p.traits.Numbers && def != nil && def.bytewise:
-			return paramError("codec %v reads the items as numbers, so it cannot follow filter %v; set no filters", p.Codec, f.kind())
+			return paramError("codec %v reads the items as numbers, so it cannot follow %s; set no filters", p.Codec, f.label())
 		case f >= badParam:
-			return paramError("filter %v: the parameter is out of range, want -128 to 255", f.kind())
+			return paramError("%s: the parameter is out of range, want -128 to 255", f.label())
 		case def == nil && f.Code() < firstUserFilter:
 			return unsupportedFilter(f)
 		case def == nil: // a user filter: see Plugins.CheckEncoding
 		case def.forward == nil && def.backward != nil:
-			return paramError("filter %v can only be decoded", f.kind())
+			return paramError("%s can only be decoded", f.label())
 		case def.check != nil:
 			if err := def.check(f.Param(), p.TypeSize); err != nil {
 				return paramError("%v", err)

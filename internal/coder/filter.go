@@ -55,6 +55,14 @@ func (f Filter) String() string {
 // kind returns the filter without its parameter.
 func (f Filter) kind() Filter { return Filter(f.Code()) }
 
+// label names a filter in errors, as "filter delta" or "filter 200", without its parameter.
+func (f Filter) label() string {
+	if builtinFilter(f) == nil {
+		return f.kind().String() // says filter already
+	}
+	return "filter " + f.kind().String()
+}
+
 // Pipeline holds the filters of a chunk: slot 0 is the first to be applied when writing, the last when reading.
 type Pipeline [NumFilters]Filter
 

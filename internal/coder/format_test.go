@@ -71,6 +71,8 @@ func TestSpecial(t *testing.T) {
 		"float64 NaN": {NaNs, 400, nil, Params{TypeSize: 8, BlockSize: 200}, "05010508 90010000 c8000000 20000000 | 000000000000000000000000000000 20", repeat("\x00\x00\x00\x00\x00\x00\xf8\x7f", 50)},
 		"value":       {Value, 90, []byte("abc"), Params{TypeSize: 3, BlockSize: 9}, "05010503 5a000000 09000000 23000000 | 000000000000000000000000000000 30 616263", repeat("abc", 30)},
 		"long value":  {Value, 900, long, Params{TypeSize: 300, BlockSize: 300}, "05010501 84030000 2c010000 4c010000 | 000000000000000000000000000000 30" + hex.EncodeToString(long), bytes.Repeat(long, 3)},
+		"two items":   {Value, 400, []byte("abcdefgh"), Params{TypeSize: 4, BlockSize: 100}, "05010504 90010000 60000000 28000000 | 000000000000000000000000000000 30 6162636465666768", repeat("abcdefgh", 50)},
+		"large item":  {Value, 80, []byte("abcdefgh"), Params{TypeSize: 1, BlockSize: 5}, "05010501 50000000 08000000 28000000 | 000000000000000000000000000000 30 6162636465666768", repeat("abcdefgh", 10)},
 		"none":        {Zeros, 0, nil, Params{TypeSize: 4}, "05010504 00000000 01000000 20000000 | 000000000000000000000000000000 10", nil},
 	} {
 		want := unhex(t, c.header)

@@ -36,7 +36,7 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 		case def == nil:
 			return s, unsupportedFilter(f)
 		case def.shaped && len(o.BlockShape) == 0:
-			return s, fmt.Errorf("filter %v without the block shape of the array (Coder.BlockShape): %w", f.kind(), errs.ErrUnsupported)
+			return s, fmt.Errorf("%s without the block shape of the array (Coder.BlockShape): %w", f.label(), errs.ErrUnsupported)
 		}
 		if def.backward != nil {
 			s.addFilter(f, def, typeSize)
@@ -57,7 +57,7 @@ func (s *steps) checkItemSize(o *Options, typeSize, block int) error {
 	for i := range s.n {
 		f, def := s.list[i].f, s.list[i].def
 		if def.itemized && (def.shaped && exceedsHeader(block, o.BlockShape) || !def.shaped && f.Param() == 0) {
-			return fmt.Errorf("filter %v without the item size of the frame (Coder.TypeSize): %w", f.kind(), errs.ErrUnsupported)
+			return fmt.Errorf("%s without the item size of the frame (Coder.TypeSize): %w", f.label(), errs.ErrUnsupported)
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (s *steps) backward(dst, src []byte, b *block, bufs *buffers) error {
 		}
 		b.Param = step.f.Param()
 		if err := step.def.backward(out, src, b); err != nil {
-			return fmt.Errorf("filter %v: %w", step.f.kind(), err)
+			return fmt.Errorf("%s: %w", step.f.label(), err)
 		}
 		src = out
 	}
@@ -144,7 +144,7 @@ func (s *steps) forward(src []byte, first int, b *block, bufs *buffers) ([]byte,
 		dst := bufs.other(src)
 		b.Param = step.f.Param()
 		if err := step.def.forward(dst, src, b); err != nil {
-			return nil, fmt.Errorf("filter %v: %w", step.f.kind(), err)
+			return nil, fmt.Errorf("%s: %w", step.f.label(), err)
 		}
 		src = dst
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -318,6 +319,13 @@ func TestFilterValues(t *testing.T) {
 		if _, err := p.Normalize(); (err == nil) != c.ok || err != nil && !errors.Is(err, errs.ErrParam) {
 			t.Errorf("%#x: %v", uint32(c.f), err)
 		}
+	}
+	_, err := Params{Filters: []Filter{Filter(200).With(256)}}.Normalize()
+	if want := "filter 200: the parameter is out of range"; err == nil || strings.Contains(err.Error(), "filter filter") || !strings.Contains(err.Error(), want) {
+		t.Errorf("%v, want %q", err, want)
+	}
+	if _, err = (Params{Filters: []Filter{Shuffle.With(256)}}).Normalize(); err == nil || !strings.Contains(err.Error(), "filter shuffle: the") {
+		t.Error(err)
 	}
 }
 
