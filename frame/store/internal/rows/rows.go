@@ -180,29 +180,25 @@ func (r *Set) Runs(start, stop int64) iter.Seq2[int64, int64] {
 			return
 		}
 		for p, left := r.Position(start), stop-start; left > 0; {
-			to := min(r.runEnd(p, true), p+left)
+			to := min(r.runEnd(p), p+left)
 			if !yield(p, to) {
 				return
 			}
 			if left -= to - p; left > 0 {
-				p = r.runEnd(to, false)
+				p = r.next(to)
 			}
 		}
 	}
 }
 
-// runEnd returns the first stored row, starting at p, that is deleted if live is true, and otherwise not deleted.
-// Without such a row it returns the number of stored rows, or more.
-func (r *Set) runEnd(p int64, live bool) int64 {
+// runEnd returns the first stored row, starting at p, that is deleted. Without such a row it returns the number of
+// stored rows, or more.
+func (r *Set) runEnd(p int64) int64 {
 	if r.bits == nil {
 		return r.Stored
 	}
 	for p < r.Stored {
-		word := r.bits[p/64]
-		if live {
-			word = ^word
-		}
-		if word >>= p % 64; word != 0 {
+		if word := ^r.bits[p/64] >> (p % 64); word != 0 {
 			return p + int64(bits.TrailingZeros64(word))
 		}
 		p = (p/64 + 1) * 64
@@ -210,29 +206,39 @@ func (r *Set) runEnd(p int64, live bool) int64 {
 	return r.Stored
 }
 
+// next returns the first stored row, starting at p, that is not deleted. Without such a row it returns the number of
+// stored rows, or more. It skips groups of deleted rows.
+func (r *Set) next(p int64) int64 {
+	if r.bits == nil {
+		return p
+	}
+	for p < r.Stored {
+		if word := r.bits[p/64] >> (p % 64); word != 0 {
+			return p + int64(bits.TrailingZeros64(word))
+		}
+		w := p/64 + 1
+		for g := w / groupWords; w%groupWords == 0 && g+1 < int64(len(r.before)) && r.before[g] == r.before[g+1]; g++ {
+			w += groupWords
+		}
+		p = w * 64
+	}
+	return max(p, r.Stored)
+}
+
 // Windows calls see with the stored rows that hold the rows start to stop-1: from is the first of at most size, and
-// live has the rows that are not deleted, relative to from, or is nil if none of them is.
+// live has the rows that are not deleted, relative to from, or is nil if none of them is. The row from is not deleted.
 func (r *Set) Windows(start, stop, size int64, see func(from, to int64, live []int32) error) error {
 	if start >= stop {
 		return nil
 	}
 	var list []int32
-	for p, end := r.Position(start), r.Position(stop-1)+1; p < end; {
+	end := r.Position(stop-1) + 1
+	for p := r.Position(start); p < end; p = r.next(p) {
 		to := min(end, p+size)
 		var live []int32
 		if r.bits != nil {
-			list = list[:0]
-			for q := p; q < to; q++ {
-				if r.IsLive(q) {
-					list = append(list, int32(q-p))
-				}
-			}
-			if int64(len(list)) < to-p {
+			if list = r.appendLive(list[:0], p, to); int64(len(list)) < to-p {
 				live = list
-				if len(list) == 0 {
-					p = to
-					continue
-				}
 			}
 		}
 		if err := see(p, to, live); err != nil {
@@ -241,6 +247,20 @@ func (r *Set) Windows(start, stop, size int64, see func(from, to int64, live []i
 		p = to
 	}
 	return nil
+}
+
+// appendLive appends the stored rows from to to-1 that are not deleted, relative to from.
+func (r *Set) appendLive(list []int32, from, to int64) []int32 {
+	for p := from; p < to; p = (p/64 + 1) * 64 {
+		word := r.bits[p/64] >> (p % 64)
+		if left := to - p; left < 64 {
+			word &= 1<<left - 1
+		}
+		for ; word != 0; word &= word - 1 {
+			list = append(list, int32(p-from)+int32(bits.TrailingZeros64(word)))
+		}
+	}
+	return list
 }
 
 // Rank returns the number of rows before a stored row, which may be the one after the last.

@@ -17,7 +17,7 @@ func TestSet(t *testing.T) {
 	r := &Set{}
 	var live []int64
 	for i := range marks {
-		if i%3 == 0 || i/5000%2 == 1 {
+		if gap := i > 20_000 && i < 120_001; !gap && (i%3 == 0 || i/5000%2 == 1) {
 			marks[i] = byte(1 + i%255)
 			live = append(live, int64(i))
 		}
@@ -36,9 +36,12 @@ func TestSet(t *testing.T) {
 			t.Fatalf("position(%d) = %d, want %d", i, got, want)
 		}
 	}
-	for _, span := range [][2]int64{{0, r.Live}, {1, 2}, {100, 70000}, {5, 5}} {
+	for _, span := range [][2]int64{{0, r.Live}, {1, 2}, {100, 60_000}, {5, 5}, {13_400, 13_500}, {15_000, 15_001}} {
 		var got []int64
 		err := r.Windows(span[0], span[1], 1000, func(from, to int64, live []int32) error {
+			if !r.IsLive(from) {
+				t.Fatalf("windows(%v): stored row %d is deleted", span, from)
+			}
 			for _, i := range live {
 				got = append(got, from+int64(i))
 			}
@@ -63,6 +66,39 @@ func TestSet(t *testing.T) {
 		if !slices.Equal(got, live[span[0]:span[1]]) {
 			t.Errorf("Runs(%v): %d rows", span, len(got))
 		}
+	}
+}
+
+// TestGap reads two rows between which hundreds of millions of rows are deleted. Looking at each of them would take too
+// long.
+func TestGap(t *testing.T) {
+	const n = 1 << 28
+	r := &Set{Stored: n, Live: 2, bits: make([]uint64, n/64), before: make([]int64, n/64/groupWords)}
+	r.bits[0], r.bits[len(r.bits)-1] = 1, 1<<63
+	for g := range r.before[1:] {
+		r.before[1+g] = 1
+	}
+	start, calls := time.Now(), 0
+	for ; calls < 50 && time.Since(start) < 2*time.Second; calls++ {
+		var got []int64
+		err := r.Windows(0, 2, Window, func(from, to int64, live []int32) error {
+			for _, i := range live {
+				got = append(got, from+int64(i))
+			}
+			for i := from; live == nil && i < to; i++ {
+				got = append(got, i)
+			}
+			return nil
+		})
+		for from, to := range r.Runs(0, 2) {
+			got = append(got, from, to)
+		}
+		if want := []int64{0, n - 1, 0, 1, n - 1, n}; err != nil || !slices.Equal(got, want) {
+			t.Fatalf("rows %d, %v, want %d", got, err, want)
+		}
+	}
+	if calls < 50 {
+		t.Errorf("%d calls in %v", calls, time.Since(start))
 	}
 }
 
