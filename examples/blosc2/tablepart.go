@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"iter"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/table"
+	"github.com/goblosc/blosc2/meta"
 )
 
 // rowRange is the value of -rows: a slice START:STOP of rows as in Python.
@@ -153,22 +155,22 @@ func (p *tablePart) values(e *env, c *table.Column) iter.Seq2[any, error] {
 var errStop = errors.New("stop")
 
 const (
-	rowWindow = 4096     // largest number of rows that are held at a time, unless they are far
-	farWindow = 64 << 20 // bytes of values that are held at a time, of rows that are far
+	rowWindow   = 4096     // largest number of rows that are held at a time, unless they are far
+	windowBytes = 64 << 20 // of the values that are held at a time, if they are of several rows
+	valueHeader = 80       // of a value while it is read, besides its content
 )
 
-// eachWindow calls see with the values of some columns of the part, n rows at a time. Of a table on a server these are
-// more and more rows, because each read of a column takes at least one request.
+// eachWindow calls see with the values of some columns of the part, n rows at a time. They take up to windowBytes
+// unless n is 1. Of a table on a server, n grows further, because each read of a column takes at least one request.
 func (p *tablePart) eachWindow(e *env, columns []*table.Column, see func(values [][]any, n int64) error) error {
-	most := int64(rowWindow)
+	window, most := max(min(rowWindow, int64(windowBytes/p.rowBytes(columns))), 1), int64(rowWindow)
 	if p.far {
-		most = max(most, int64(farWindow/p.rowBytes(columns)))
+		most = p.rows()
 	}
-	window := int64(rowWindow)
 	for at := p.start; at < p.stop; {
 		asked := min(window, p.stop-at)
-		values, n, err := readRows(e, columns, at, asked)
-		if err != nil && window > rowWindow && e.ctx.Err() == nil {
+		values, n, used, err := readRows(e, columns, at, asked)
+		if err != nil && asked > rowWindow && e.ctx.Err() == nil {
 			window, most = rowWindow, rowWindow // for the rows before the fault
 			continue
 		}
@@ -178,20 +180,15 @@ func (p *tablePart) eachWindow(e *env, columns []*table.Column, see func(values 
 		if err != nil {
 			return err
 		}
-		if at += n; n < asked {
-			most = n
-		}
-		window = min(4*n, most)
+		at += n
+		window = max(min(4*n, windowBytes*n/max(used, 1), most), 1)
 	}
 	return nil
 }
 
 // rowBytes returns about the number of bytes of memory that the values of a row take.
 func (p *tablePart) rowBytes(columns []*table.Column) float64 {
-	const (
-		value  = 48 // besides the bytes of the frame
-		object = 20 // for each byte of objects
-	)
+	const object = 20 // for each byte of objects
 	n := 1.0
 	for _, c := range columns {
 		var frames []*frame.Frame
@@ -204,7 +201,7 @@ func (p *tablePart) rowBytes(columns []*table.Column) float64 {
 		if o := c.Objects(); o != nil {
 			n += object * float64(o.Frame().Info().NBytes) / float64(max(p.Rows(), 1))
 		}
-		n += value
+		n += valueHeader
 		for _, f := range frames {
 			n += 2 * float64(f.Info().NBytes) / float64(max(p.Rows(), 1))
 		}
@@ -212,16 +209,62 @@ func (p *tablePart) rowBytes(columns []*table.Column) float64 {
 	return n
 }
 
-// readRows returns n rows of some columns, starting at start, or fewer if those would take too much memory.
-func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _ int64, err error) {
+// readRows returns n rows of some columns, starting at start, and about the number of bytes that they take. It returns
+// fewer rows if those would take more than windowBytes. It returns ErrTooLarge if a single row takes more than that and
+// more than the stored bytes of the columns justify.
+func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _, used int64, err error) {
 	values = make([][]any, len(columns))
+	allowed := int64(windowBytes)
 	for i := 0; i < len(columns); i++ {
 		values[i], err = readValues(e.ctx, columns[i], start, start+n)
+		for _, v := range values[i] {
+			used += valueSize(v)
+		}
+		if err == nil && used > allowed {
+			err = table.ErrTooLarge
+			if n == 1 {
+				err = frame.CheckAllocs(used, table.Frames(columns...)...)
+				allowed = used + used/8 // so that few calls look at all columns
+			}
+		}
 		if errors.Is(err, table.ErrTooLarge) && n > 1 {
-			n, i = n/2, -1
+			clear(values)
+			n, used, i = n/2, 0, -1
 		} else if err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
 	}
-	return values, n, nil
+	return values, n, used, nil
+}
+
+// valueSize returns about the number of bytes of memory that a value takes.
+func valueSize(v any) int64 {
+	n := int64(valueHeader)
+	switch v := v.(type) {
+	case string:
+		return n + int64(len(v))
+	case meta.Ext:
+		return n + int64(len(v.Data))
+	case map[string]any:
+		for key, v := range v {
+			n += valueHeader + int64(len(key)) + valueSize(v)
+		}
+		return n
+	case meta.Map:
+		for _, e := range v {
+			n += valueSize(e.Key) + valueSize(e.Value)
+		}
+		return n
+	}
+	list := reflect.ValueOf(v)
+	if list.Kind() != reflect.Slice {
+		return n
+	}
+	if k := list.Type().Elem().Kind(); k != reflect.Interface && k != reflect.String {
+		return n + int64(list.Len())*int64(list.Type().Elem().Size())
+	}
+	for i := range list.Len() {
+		n += valueSize(list.Index(i).Interface())
+	}
+	return n
 }

@@ -1,9 +1,15 @@
 package main
 
 import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
 	"strings"
 	"testing"
 
+	"github.com/goblosc/blosc2/frame/store"
+	"github.com/goblosc/blosc2/frame/store/table"
 	"github.com/goblosc/blosc2/internal/tabletest"
 )
 
@@ -56,5 +62,112 @@ func TestTableWithStaleColumn(t *testing.T) {
 		if want := "; print other columns with blosc2 table " + b.Dir + " COLUMN...\n"; code != 1 || len(out) > 0 || !strings.HasSuffix(errOut, want) {
 			t.Errorf("%s: exit %d, %q, %q", form, code, out, errOut)
 		}
+	}
+}
+
+// equalColumns returns a table with n equal columns of a kind. write writes the one with the key.
+func equalColumns(t *testing.T, n, rows int, kind, suffix string, write func(b *tabletest.Builder, key string)) *tablePart {
+	t.Helper()
+	list := make([]string, n)
+	for i := range list {
+		list[i] = fmt.Sprintf(`{"name": "c%d", "kind": %q}`, i, kind)
+	}
+	b := tabletest.New(t, strings.Join(list, ", "), tabletest.AllLive(rows))
+	write(b, "_cols/c0")
+	content := readFile(t, b.File("_cols/c0"+suffix))
+	for i := range n {
+		if err := os.WriteFile(b.File(fmt.Sprintf("_cols/c%d%s", i, suffix)), []byte(content), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := store.Open(t.Context(), b.Dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	tab, err := table.Open(t.Context(), s, "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tablePart{Table: tab, columns: tab.Columns(), stop: tab.Rows()}
+}
+
+// windowsOf returns the number of rows of each window of a table, and the largest number of bytes of text in one.
+func windowsOf(t *testing.T, p *tablePart) (windows []int64, most int, _ error) {
+	t.Helper()
+	e := &env{ctx: t.Context()}
+	columns, err := p.openAll(e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := p.start
+	err = p.eachWindow(e, columns, func(values [][]any, n int64) error {
+		size := 0
+		for _, c := range values {
+			for _, v := range c {
+				switch v := v.(type) {
+				case []byte:
+					size += len(v)
+				case string:
+					size += len(v)
+				}
+			}
+		}
+		windows, most, at = append(windows, n), max(most, size), at+n
+		return nil
+	})
+	if at != p.stop && err == nil {
+		t.Errorf("%d rows in windows of %d rows, want %d", at, windows, p.stop)
+	}
+	return windows, most, err
+}
+
+// TestManyColumns expects that the memory for rows does not grow with the number of columns.
+func TestManyColumns(t *testing.T) {
+	const rows, width = 1000, 4000
+	for _, far := range []bool{false, true} {
+		p := equalColumns(t, 64, rows, "bytes", ".b2nd", func(b *tabletest.Builder, key string) {
+			b.Fixed(key, fmt.Sprintf("S%d", width), []int64{rows}, bytes.Repeat([]byte{'a'}, rows*width))
+		})
+		p.far = far
+		windows, most, err := windowsOf(t, p)
+		if err != nil || most > windowBytes || len(windows) > 12 {
+			t.Errorf("far %v: windows of %d rows, up to %d bytes, %v", far, windows, most, err)
+		}
+	}
+}
+
+// TestLargeRows expects that few rows are held while they are large, and again more after them.
+func TestLargeRows(t *testing.T) {
+	const rows = 5000
+	for _, far := range []bool{false, true} {
+		p := equalColumns(t, 16, rows, "vlstring", ".b2b", func(b *tabletest.Builder, key string) {
+			texts := make([]any, rows)
+			for i := range texts {
+				texts[i] = fmt.Sprint(i * i)
+			}
+			texts[50], texts[51] = strings.Repeat("b", 5<<20), strings.Repeat("c", 7<<20)
+			b.Items(key, texts[:50], texts[50:51], texts[51:52], texts[52:])
+		})
+		p.far = far
+		windows, most, err := windowsOf(t, p)
+		if err != nil || most != 16*7<<20 || len(windows) > 30 {
+			t.Errorf("far %v: windows of %d rows, up to %d bytes, %v", far, windows, most, err)
+		}
+	}
+}
+
+// TestTooLargeRow reads a row that takes far more memory than the stored bytes of its columns.
+func TestTooLargeRow(t *testing.T) {
+	const width = 8 << 20
+	p := equalColumns(t, 40, 1, "bytes", ".b2nd", func(b *tabletest.Builder, key string) {
+		b.Fixed(key, fmt.Sprintf("S%d", width), []int64{1}, bytes.Repeat([]byte{'a'}, width))
+	})
+	if windows, most, err := windowsOf(t, p); !errors.Is(err, table.ErrTooLarge) {
+		t.Errorf("windows of %d rows, up to %d bytes, %v", windows, most, err)
+	}
+	p.columns = p.columns[:4]
+	if windows, most, err := windowsOf(t, p); err != nil || most != 4*width {
+		t.Errorf("windows of %d rows, up to %d bytes, %v", windows, most, err)
 	}
 }
