@@ -71,7 +71,7 @@ func Batches(ctx context.Context, t *table.Table, o *Options) iter.Seq2[arrow.Re
 }
 
 // NewReader returns a reader of all rows of a table in batches, as Batches does. Its methods use ctx. The caller must
-// release it, and must not use it concurrently.
+// release it, which closes its columns, and must not use it concurrently.
 func NewReader(ctx context.Context, t *table.Table, o *Options) (array.RecordReader, error) {
 	r, err := newReader(ctx, t, o)
 	if err != nil {
@@ -87,6 +87,7 @@ type reader struct {
 	mem     memory.Allocator
 	schema  *arrow.Schema
 	columns []*ahead
+	opened  []*table.Column
 	budget  budget
 	nest    *nest // nil if the columns are the fields
 	rows    int64 // of the table
@@ -117,14 +118,14 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 			names = append(names, c.Name)
 		}
 	}
-	columns, err := openColumns(ctx, t, names)
-	if err != nil {
+	if err := r.open(ctx, t, names); err != nil {
+		r.Release()
 		return nil, err
 	}
-	r.budget.frames = table.Frames(columns...)
-	r.most = min(mostColumn, r.budget.largest(mostAhead)/int64(max(len(columns), 1)))
+	r.budget.frames = table.Frames(r.opened...)
+	r.most = min(mostColumn, r.budget.largest(mostAhead)/int64(max(len(r.opened), 1)))
 	var fields []arrow.Field
-	for _, c := range columns {
+	for _, c := range r.opened {
 		column, err := newColumn(c)
 		if err != nil {
 			r.Release()
@@ -144,22 +145,22 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 	return r, nil
 }
 
-// openColumns opens columns of a table.
-func openColumns(ctx context.Context, t *table.Table, names []string) ([]*table.Column, error) {
-	columns := make([]*table.Column, len(names))
-	for i, name := range names {
-		var err error
-		if columns[i], err = t.Column(ctx, name); err != nil {
-			return nil, err
+// open opens columns of a table.
+func (r *reader) open(ctx context.Context, t *table.Table, names []string) error {
+	for _, name := range names {
+		c, err := t.Column(ctx, name)
+		if err != nil {
+			return err
 		}
+		r.opened = append(r.opened, c)
 	}
-	return columns, nil
+	return nil
 }
 
 // Retain adds a reference.
 func (r *reader) Retain() { r.refs.Add(1) }
 
-// Release removes a reference, and frees the memory with the last one.
+// Release removes a reference. The last one frees the memory and closes the columns.
 func (r *reader) Release() {
 	if r.refs.Add(-1) > 0 {
 		return
@@ -168,7 +169,10 @@ func (r *reader) Release() {
 	for _, c := range r.columns {
 		c.release()
 	}
-	r.columns, r.next = nil, r.rows
+	for _, c := range r.opened {
+		c.Close()
+	}
+	r.columns, r.opened, r.next = nil, nil, r.rows
 }
 
 // drop releases the batch.

@@ -105,43 +105,59 @@ func (v *tableCmd) print(e *env, t *tablePart) error {
 
 // tableJSON prints a table as JSON, column by column.
 func tableJSON(e *env, t *tablePart, p *progress) error {
-	columns, err := t.openAll(e)
+	columns, err := t.check(e)
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(e.out, `{"rows": %d, "columns": {`, t.rows())
-	var buf bytes.Buffer
 	for i, info := range t.columns {
 		if i > 0 {
-			buf.WriteString(", ")
+			e.out.WriteString(", ")
 		}
-		if err := writeJSON(&buf, info.Name); err != nil {
+		c := columns[i]
+		if c == nil {
+			if c, err = t.open(e, info.Name); err != nil {
+				return err
+			}
+		}
+		err := columnJSON(e, t, c, info, p)
+		c.Close()
+		if err != nil {
 			return err
 		}
-		buf.WriteString(": [")
-		first := true
-		for v, err := range t.values(e, columns[i]) {
-			if err != nil {
+	}
+	_, err = e.out.WriteString("}}\n")
+	return err
+}
+
+// columnJSON prints a column of a table as JSON.
+func columnJSON(e *env, t *tablePart, c *table.Column, info table.ColumnInfo, p *progress) error {
+	var buf bytes.Buffer
+	if err := writeJSON(&buf, info.Name); err != nil {
+		return err
+	}
+	buf.WriteString(": [")
+	first := true
+	for v, err := range t.values(e, c) {
+		if err != nil {
+			return err
+		}
+		if !first {
+			buf.WriteString(", ")
+		}
+		first = false
+		p.add(1)
+		if err := writeCell(&buf, info, v); err != nil {
+			return err
+		}
+		if buf.Len() > 1<<16 {
+			if _, err := buf.WriteTo(e.out); err != nil {
 				return err
-			}
-			if !first {
-				buf.WriteString(", ")
-			}
-			first = false
-			p.add(1)
-			if err := writeCell(&buf, info, v); err != nil {
-				return err
-			}
-			if buf.Len() > 1<<16 {
-				if _, err := buf.WriteTo(e.out); err != nil {
-					return err
-				}
 			}
 		}
-		buf.WriteByte(']')
 	}
-	buf.WriteString("}}\n")
-	_, err = buf.WriteTo(e.out)
+	buf.WriteByte(']')
+	_, err := buf.WriteTo(e.out)
 	return err
 }
 

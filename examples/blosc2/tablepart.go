@@ -128,6 +128,27 @@ func (p *tablePart) openAll(e *env) ([]*table.Column, error) {
 	return list, nil
 }
 
+// mostOpen is the number of columns of local files that check leaves open.
+const mostOpen = 64
+
+// check opens the columns of the part, so that an error comes before any output. A process may have fewer files than a
+// table has columns: beyond mostOpen, check closes columns, and returns nil for them. Those on a server stay open.
+func (p *tablePart) check(e *env) ([]*table.Column, error) {
+	list := make([]*table.Column, len(p.columns))
+	for i, info := range p.columns {
+		c, err := p.open(e, info.Name)
+		if err != nil {
+			return nil, err
+		}
+		if p.far || i < mostOpen {
+			list[i] = c
+		} else {
+			c.Close()
+		}
+	}
+	return list, nil
+}
+
 // rows returns the number of rows of the part.
 func (p *tablePart) rows() int64 { return p.stop - p.start }
 

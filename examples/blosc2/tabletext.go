@@ -73,6 +73,7 @@ func columnText(e *env, t *tablePart, info table.ColumnInfo, edge int64) ([]stri
 	if err != nil {
 		return nil, err
 	}
+	defer c.Close()
 	cells := []string{shortened(info.Name)}
 	add := func(start, stop int64) error {
 		values, err := readValues(e.ctx, c, start, stop)

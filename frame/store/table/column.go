@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -19,7 +20,7 @@ import (
 )
 
 // A Column is an open column of a table. Read its values with Read and All, its nulls with Nulls. It is safe for
-// concurrent use and valid until the store is closed, which closes its files.
+// concurrent use and valid until it or the store is closed.
 type Column struct {
 	t     *Table
 	info  ColumnInfo
@@ -54,25 +55,35 @@ func (t *Table) Column(ctx context.Context, name string) (*Column, error) {
 	}
 	c := &Column{t: t, info: t.columns[i], rows: t.rows}
 	if err := c.open(ctx, t); err != nil {
-		c.close()
+		c.Close()
 		return nil, fmt.Errorf("table: %s: column %q: %w", t.key, name, err)
 	}
 	return c, nil
 }
 
-// close closes the files that open has opened, after an error. Otherwise the store closes them.
-func (c *Column) close() {
+// Close closes the files of the column. It does not wait: reads in progress succeed or return fs.ErrClosed. Later reads
+// of rows return fs.ErrClosed, also those of Array, Text and Objects. Other columns are not affected, even if they were
+// opened with the same name. A second Close does nothing.
+//
+// Closing the store closes the files, too. Close is for tables with very many columns: in a directory, an open column
+// has up to three open files, and the operating system limits their number.
+func (c *Column) Close() error {
+	var first error
 	for _, a := range []*ndarray.Array{c.array, c.text, c.mask} {
 		if a != nil {
-			a.Close()
+			first = cmp.Or(first, a.Close())
 		}
 	}
 	if c.items != nil {
-		c.items.Frame().Close()
+		first = cmp.Or(first, c.items.Close())
 	}
 	if c.dict != nil {
-		c.dict.items.Frame().Close()
+		first = cmp.Or(first, c.dict.items.Close())
 	}
+	if first != nil {
+		return c.wrap(first)
+	}
+	return nil
 }
 
 // open opens the leaves of a column.

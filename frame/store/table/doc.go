@@ -16,6 +16,9 @@
 // Rows returns rows as tagged structs. See Read for the Go type of each kind of column. Rows are numbered without the
 // deleted ones, in all columns alike. A column without deleted rows is read as fast as its array.
 //
+// Closing the store closes its tables and columns. Close columns of a directory that are no longer needed if there are
+// thousands: each has up to three open files.
+//
 // Columns that python-blosc2 computes on each read have no stored values. Table.Columns leaves them out, and
 // Table.Column returns errors.ErrUnsupported with the expression. It also refuses a generated column that is stored but
 // stale.

@@ -2,6 +2,7 @@ package table
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -59,5 +60,68 @@ func TestFilesOfBadColumns(t *testing.T) {
 	}
 	if err := s.Close(); err != nil || openFiles(t, b.Dir) != 0 {
 		t.Errorf("%d files are open after Close, %v", openFiles(t, b.Dir), err)
+	}
+}
+
+// TestFilesOfClosedColumns expects that Close closes the files of a column that no other column uses.
+func TestFilesOfClosedColumns(t *testing.T) {
+	ctx := t.Context()
+	b := build(t, `{"name": "text", "kind": "utf8", "nullable": true, "null_storage": "mask"}, {"name": "objects", "kind": "object"},
+		{"name": "codes", "kind": "dictionary"}`, tabletest.AllLive(1))
+	array(b, "_cols/text", []int64{2}, []int64{0, 1})
+	array(b, "_cols/text.utf8", []int64{1}, []byte{65})
+	array(b, "_cols/text.notnull", []int64{1}, []bool{true})
+	b.Items("_cols/objects", []any{int8(5)})
+	array(b, "_cols/codes", []int64{1}, []int32{0})
+	b.Items("_cols/codes_dict", []any{"A"})
+	tab, err := b.open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := openFiles(t, b.Dir)
+	for name, files := range map[string]int{"text": 3, "objects": 1, "codes": 2} {
+		var columns []*Column
+		for range 2 {
+			c, err := tab.Column(ctx, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			columns = append(columns, c)
+		}
+		for i, c := range columns {
+			if n := openFiles(t, b.Dir) - before; n != files {
+				t.Errorf("%s: %d files are open for %d columns, want %d", name, n, len(columns)-i, files)
+			}
+			if _, err := Read[any](ctx, c, 0, 1); err != nil {
+				t.Error(err)
+			}
+			if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if n := openFiles(t, b.Dir); n != before {
+			t.Errorf("%s: %d files are open after Close, want %d", name, n, before)
+		}
+	}
+	type row struct {
+		Text  string `b2:"text"`
+		Codes string `b2:"codes"`
+	}
+	for r, err := range Rows[row](ctx, tab, 0, 1) {
+		if n := openFiles(t, b.Dir) - before; err != nil || n != 5 || r != (row{"A", "A"}) {
+			t.Errorf("%v, %v, %d files are open, want 5", r, err, n)
+		}
+	}
+	type wrong struct {
+		Text string `b2:"text"`
+		None string `b2:"none"`
+	}
+	for r, err := range Rows[wrong](ctx, tab, 0, 1) {
+		if !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v, %v", r, err)
+		}
+	}
+	if n := openFiles(t, b.Dir); n != before {
+		t.Errorf("%d files are open after Rows, want %d", n, before)
 	}
 }

@@ -25,6 +25,7 @@ const structWindow = 4096
 func Rows[T any](ctx context.Context, t *Table, start, stop int64) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		fields, err := structFields(ctx, t, reflect.TypeFor[T]())
+		defer closeAll(fields)
 		if err == nil && (start < 0 || stop < start || stop > t.Rows()) {
 			err = fmt.Errorf("table: rows %d to %d of %d: %w", start, stop, t.Rows(), ErrBounds)
 		}
@@ -72,7 +73,14 @@ type structField struct {
 	typ   reflect.Type
 }
 
-// structFields opens the columns of a struct type.
+// closeAll closes the columns of fields.
+func closeAll(fields []structField) {
+	for _, f := range fields {
+		f.c.Close()
+	}
+}
+
+// structFields opens the columns of a struct type. The caller closes those that it returns, also with an error.
 func structFields(ctx context.Context, t *Table, s reflect.Type) ([]structField, error) {
 	if s.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("table: rows as %v, want a struct: %w", s, ErrType)
@@ -89,7 +97,7 @@ func structFields(ctx context.Context, t *Table, s reflect.Type) ([]structField,
 		}
 		c, err := t.Column(ctx, name)
 		if err != nil {
-			return nil, err
+			return fields, err
 		}
 		fields = append(fields, structField{c, i, f.Type})
 	}
