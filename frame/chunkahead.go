@@ -19,7 +19,7 @@ import (
 // reads other bytes from the source.
 type chunkAhead struct {
 	p                *prefetcher
-	call             context.Context // of the reads below
+	callCtx          context.Context // of the reads below
 	source           io.ReaderAt     // with that context
 	number           int
 	off, size, guess int64            // as in source
@@ -297,7 +297,7 @@ func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 		}
 		a.next = i
 		room := a.p.most
-		a.err = a.p.lasting(a.p.read(a.call, a.take(nil, &room)))
+		a.err = a.p.lasting(a.p.read(a.callCtx, a.take(nil, &room)))
 	}
 	switch b = q.bytes(); {
 	case b == nil:

@@ -198,7 +198,7 @@ func (f *Frame) writeCompact(ctx context.Context, c *contiguous, old *snapshot) 
 func (c *contiguous) replaceBy(n *contiguous, old *snapshot) {
 	c.pending.Forget() // its extents are those of the old file
 	c.pending.Add(old, storage.Extent{}, nil, nil, c.Bytes)
-	c.Bytes, c.space, c.head, c.scanned, c.shared, c.doubt = n.Bytes, storage.FreeList{}, n.head, true, n.shared, false
+	c.Bytes, c.space, c.headLen, c.scanned, c.shared, c.doubt = n.Bytes, storage.FreeList{}, n.headLen, true, n.shared, false
 }
 
 // gatherer writes consecutive bytes in few large writes.

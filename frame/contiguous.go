@@ -28,7 +28,7 @@ type contiguous struct {
 	sys     storage.System
 	space   storage.FreeList // free space inside the frame
 	pending storage.Pending[*snapshot]
-	head    int64  // length of the header that was written last
+	headLen int64  // length of the header that was written last
 	scanned bool   // the dead space at the time of opening is known
 	shared  bool   // chunks may share bytes: no space of chunks is reused
 	doubt   bool   // not all chunk headers were read, so chunks may overlap; see mayReuse
@@ -90,7 +90,7 @@ func (c *contiguous) size(s *snapshot) (int64, error) {
 // headerFits returns an error if the header of n bytes of an empty frame would cover chunks of a state that is in use.
 func (c *contiguous) headerFits(n int64) error {
 	c.release()
-	head := storage.Extent{Off: c.head, End: n}
+	head := storage.Extent{Off: c.headLen, End: n}
 	for s, x := range c.pending.All() {
 		if s.index.n > 0 && head.Overlaps(x) {
 			return fmt.Errorf("a longer header while a state from before the chunks were deleted is in use: %w", ErrParam)
@@ -179,9 +179,9 @@ func (c *contiguous) commit(tx *transaction) error {
 	if err := c.commitHeader(tx, all, over); err != nil {
 		return err
 	}
-	c.head = int64(len(head))
-	c.space.Reserve(storage.Extent{End: c.head})
-	s.head, s.print = fingerprintOf(head), fingerprintOf(tx.tail)
+	c.headLen = int64(len(head))
+	c.space.Reserve(storage.Extent{End: c.headLen})
+	s.headPrint, s.tailPrint = fingerprintOf(head), fingerprintOf(tx.tail)
 
 	// Step 4: rename a new file to its final name.
 	if c.temp.TempName != "" {
@@ -318,7 +318,7 @@ func (c *contiguous) stored(s *snapshot) bool { return unchanged(context.Backgro
 func (c *contiguous) release() {
 	freed := c.pending.Release()
 	for i := range freed {
-		freed[i] = freed[i].From(c.head) // headers grow over old trailers
+		freed[i] = freed[i].From(c.headLen) // headers grow over old trailers
 	}
 	c.space.Add(freed...)
 }
@@ -380,7 +380,7 @@ func (c *contiguous) adopt(r reopened, old, _ *snapshot) {
 		c.pending.Add(old, storage.Extent{}, nil, nil, c.Bytes)
 		c.Bytes = r.segment.Bytes
 	}
-	c.space, c.head, c.scanned, c.shared, c.doubt, c.cut = storage.FreeList{}, 0, false, false, false, true
+	c.space, c.headLen, c.scanned, c.shared, c.doubt, c.cut = storage.FreeList{}, 0, false, false, false, true
 }
 
 func (c *contiguous) close() error {

@@ -24,7 +24,7 @@ type decoding struct {
 	blockSize int
 	blockwise bool            // of s
 	compare   bool            // see mustCheck
-	call      context.Context // of reading and of waiting for bytes; those of a Source end with the first error
+	callCtx   context.Context // of reading and of waiting for bytes; those of a Source end with the first error
 	from      io.ReaderAt     // the bytes of s, with this context
 	bound     storage.Bound
 	cache     *blockcache.Cache[*snapshot] // of blocks, or nil if this call does not use it
@@ -67,7 +67,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
 	d.workers = f.workersFor(ctx, blocks, max(int64(blockSize), int64(s.blockSize)))
 	d.most = d.workers
-	d.call, d.from, d.pass = ctx, s.src, pass
+	d.callCtx, d.from, d.pass = ctx, s.src, pass
 	d.compare = compare || s.draft
 	if d.cache = nil; f.cache != nil && !d.compare {
 		size := int64(s.blockSize)
@@ -80,16 +80,16 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	}
 	if s.remote {
 		if d.workers > 1 {
-			d.call = d.Cancelable() // the others may wait for the source when one fails
+			d.callCtx = d.Cancelable() // the others may wait for the source when one fails
 		}
-		d.from = d.bound.Bind(d.call, s.src)
+		d.from = d.bound.Bind(d.callCtx, s.src)
 		if src := s.ranges(); src != nil && pass == nil {
-			d.prefetch = newPrefetcher(d.call, d, src)
+			d.prefetch = newPrefetcher(d.callCtx, d, src)
 		}
 	}
 	err := d.run()
 	d.s, d.plan, d.cache, d.from, d.prefetch, d.pass = nil, nil, nil, nil, nil, nil
-	d.call, d.bound = nil, storage.Bound{}
+	d.callCtx, d.bound = nil, storage.Bound{}
 	f.decodings.Put(d)
 	return err
 }
@@ -226,7 +226,7 @@ func (d *decoding) next(j *decodeJob) bool {
 		return false
 	}
 	if d.pass != nil {
-		j.ahead = d.pass.find(d.call, d.from, &j.visit)
+		j.ahead = d.pass.find(d.callCtx, d.from, &j.visit)
 	}
 	return true
 }
@@ -267,7 +267,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	} else {
 		from, share := d.from, d.share(v)
 		if j.ahead != nil {
-			if err := j.ahead.wait(d.call); err != nil {
+			if err := j.ahead.wait(d.callCtx); err != nil {
 				return 0, err
 			}
 			from, share = j.ahead, j.ahead.share
@@ -281,7 +281,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 		return 0, d.plan.Special(v, r.Special, r.Value, r.TypeSize, r.NBytes)
 	}
 	blocks = r.NumBlocks
-	j.most = f.workersFor(d.call, int64(d.workers), int64(r.LargestBlock)) // the block size of s may be wrong
+	j.most = f.workersFor(d.callCtx, int64(d.workers), int64(r.LargestBlock)) // the block size of s may be wrong
 	if want := d.blockSize; want > 0 && r.VLBlocks {
 		return 0, f.chunkError(s, v.Chunk, corrupt("blocks of variable size, not of %d bytes", want))
 	} else if want > 0 && r.BlockSize != want {

@@ -270,9 +270,9 @@ func (f *Frame) load(ctx context.Context, src io.ReaderAt, size int64) (*snapsho
 	}
 	if j != nil && j.Torn {
 		if s, err = f.loadParts(ctx, j.WithHeader(from), size); err == nil {
-			s.head = fingerprintOf(j.Stored)
+			s.headPrint = fingerprintOf(j.Stored)
 			if t := s.tail(); t.End <= int64(len(j.Stored)) { // see contiguous.commit
-				s.print = fingerprintOf(j.Stored[t.Off:t.End])
+				s.tailPrint = fingerprintOf(j.Stored[t.Off:t.End])
 			}
 		}
 	}
@@ -343,7 +343,7 @@ func (f *Frame) loadParts(ctx context.Context, src io.ReaderAt, size int64) (*sn
 	if s.meta, err = meta.ParseHeader(head[:s.headerLen:s.headerLen], fixedLen); err != nil {
 		return nil, f.wrap("metalayers", fixedLen, err)
 	}
-	s.head = fingerprintOf(head[:s.headerLen])
+	s.headPrint = fingerprintOf(head[:s.headerLen])
 	if err := f.loadTail(s, src); err != nil {
 		return nil, err
 	}
@@ -388,7 +388,7 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 	if err != nil {
 		return f.wrap("trailer", s.frameLen, err)
 	}
-	s.area, s.print, s.trailerLen = pos, fingerprintOf(b), int(n)
+	s.area, s.tailPrint, s.trailerLen = pos, fingerprintOf(b), int(n)
 	b, trailer := b[:int64(len(b))-n], b[int64(len(b))-n:]
 	if err := f.checkMeta(n); err != nil {
 		return f.wrap("trailer", s.frameLen-n, err)

@@ -86,7 +86,7 @@ func (c *chunkPass) at(i int) (io.ReaderAt, error) {
 	if c.job.visit.Chunk != i || c.job.ahead == nil {
 		return c.p.d.from, nil
 	}
-	return c.job.ahead, c.job.ahead.wait(c.p.call)
+	return c.job.ahead, c.job.ahead.wait(c.p.callCtx)
 }
 
 // share makes c a pass for several calls of find, on any goroutines, in about the order of its visits, and begins it.
@@ -213,7 +213,7 @@ func (c *chunkPass) find(ctx context.Context, from io.ReaderAt, v *engine.Visit)
 		return nil
 	}
 	a := w.visits[k].ahead
-	a.call, a.source = ctx, from
+	a.callCtx, a.source = ctx, from
 	w.visits[k].ahead = nil
 	for w.taken < len(w.visits) && w.visits[w.taken].ahead == nil {
 		w.taken++
@@ -252,7 +252,7 @@ func (c *chunkPass) first(ctx context.Context, from io.ReaderAt, i int) *chunkAh
 		return nil
 	}
 	a := w.visits[k].ahead
-	a.call, a.source = ctx, from
+	a.callCtx, a.source = ctx, from
 	return a
 }
 

@@ -39,7 +39,7 @@ type prefetcher struct {
 	round   float64                   // bytes that are read to save a round trip
 	headers bool                      // only the headers of chunks are read
 	wanted  func(v *windowVisit) bool // reports whether a visit is needed; nil = all are
-	call    context.Context
+	callCtx context.Context
 	ctx     context.Context // of the windows: ends with the first error, or with stop
 	cancel  context.CancelFunc
 	most    int64          // bytes of a window
@@ -68,7 +68,7 @@ type windowVisit struct {
 }
 
 func newPrefetcher(ctx context.Context, d *decoding, src storage.RangeReader) *prefetcher {
-	p := &prefetcher{d: d, src: src, round: storage.MaxRoundTripBytes, call: ctx, most: windowBytes}
+	p := &prefetcher{d: d, src: src, round: storage.MaxRoundTripBytes, callCtx: ctx, most: windowBytes}
 	if limit := d.f.opts.MaxBytes; limit > 0 {
 		p.most = min(p.most, limit/maxWindows)
 	}
@@ -220,7 +220,7 @@ func (p *prefetcher) chunk(v *engine.Visit) *chunkAhead {
 	if n, err := d.s.src.(*storage.SourceBytes).Size(); !d.s.sparse && (err != nil || src.off > n-src.size) {
 		return nil
 	}
-	a := &chunkAhead{p: p, call: p.call, source: d.from, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
+	a := &chunkAhead{p: p, callCtx: p.callCtx, source: d.from, off: src.off, size: src.size, guess: src.guess, share: d.share(v), ready: make(chan struct{})}
 	a.usual = cmp.Or(src.usual, src.size)
 	a.exact = src.exact || src.guess == src.size
 	if a.likely = src.mean; a.likely == 0 {
@@ -257,7 +257,7 @@ func (d *decoding) cached(v *engine.Visit) bool {
 // lasting returns an error of the source, or nil if it may concern only one file of a directory. Each chunk without its
 // bytes then reads them again, and has an error of its own.
 func (p *prefetcher) lasting(err error) error {
-	if !concernsAll(p.call, err) && (p.d.s.sparse || errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
+	if !concernsAll(p.callCtx, err) && (p.d.s.sparse || errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
 		return nil
 	}
 	return err
@@ -267,7 +267,7 @@ func (p *prefetcher) lasting(err error) error {
 func (p *prefetcher) load(list []*chunkAhead) {
 	var err error
 	defer func() {
-		if p.call.Err() == nil && p.ctx.Err() != nil {
+		if p.callCtx.Err() == nil && p.ctx.Err() != nil {
 			err = nil // the call has ended
 		}
 		for _, a := range list {

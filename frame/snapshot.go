@@ -24,15 +24,15 @@ import (
 // snapshot is one state of a frame, as a commit left it. It never changes, so readers need no lock.
 type snapshot struct {
 	inherited
-	ends     ends // of frames with chunks of variable size
-	evidence evidence.Known
-	heads    heads // beginnings of chunks, if the source is read ahead
-	table    blockTable
-	order    storedOrder                  // for reading ahead
-	chunks   sched.Sequence[[]byte]       // stored bytes that are read ahead
-	headers  sched.Sequence[coder.Header] // likewise
-	head     fingerprint                  // of the stored header, which may be torn: see load
-	print    fingerprint                  // of index and trailer
+	ends      ends // of frames with chunks of variable size
+	evidence  evidence.Known
+	heads     heads // beginnings of chunks, if the source is read ahead
+	table     blockTable
+	order     storedOrder                  // for reading ahead
+	chunks    sched.Sequence[[]byte]       // stored bytes that are read ahead
+	headers   sched.Sequence[coder.Header] // likewise
+	headPrint fingerprint                  // of the stored header, which may be torn: see load
+	tailPrint fingerprint                  // of index and trailer
 
 	trailerLen int   // of a state that was read, in bytes
 	hidden     error // of a state that was read: it is empty by its header, but has an index
@@ -239,7 +239,7 @@ func (p fingerprint) matches(src io.ReaderAt, off int64) bool {
 // unchanged reports whether header, index and trailer in src are those of s.
 func unchanged(ctx context.Context, src io.ReaderAt, s *snapshot) bool {
 	src = storage.Bind(ctx, src)
-	return s.head.matches(src, 0) && s.print.matches(src, s.tail().Off)
+	return s.headPrint.matches(src, 0) && s.tailPrint.matches(src, s.tail().Off)
 }
 
 // origin describes a frame whose chunks do not hold all of its data. It never changes.

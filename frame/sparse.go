@@ -315,7 +315,7 @@ func (d *sparse) header(tx *transaction) (head []byte, err error) {
 	}
 	s.frameLen = int64(s.headerLen + len(tx.tail))
 	head, err = appendHeader(s)
-	s.head, s.print = fingerprintOf(head), fingerprintOf(tx.tail)
+	s.headPrint, s.tailPrint = fingerprintOf(head), fingerprintOf(tx.tail)
 	return head, err
 }
 
