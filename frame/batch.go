@@ -98,7 +98,7 @@ func (b *Batch) list() []entry {
 }
 
 // addEntry inserts a chunk before chunk i of the index, or after the last.
-func (b *Batch) addEntry(i int, p location) {
+func (b *Batch) addEntry(i int, p summedEntry) {
 	x := &b.next.index
 	if i == x.n {
 		checksums := b.next.chunkChecksums()
@@ -116,7 +116,7 @@ func (b *Batch) addEntry(i int, p location) {
 }
 
 // setEntry replaces chunk i of the index.
-func (b *Batch) setEntry(i int, p location) {
+func (b *Batch) setEntry(i int, p summedEntry) {
 	b.list()[i] = p.e
 	if checksums := b.next.index.checksums; checksums != nil {
 		checksums[i] = p.sum
@@ -147,25 +147,25 @@ func (b *Batch) examine(c []byte, built *coder.Header, n int) (h coder.Header, e
 	return h, nil
 }
 
-// location is an entry of the index with the checksum of the stored bytes.
-type location struct {
+// summedEntry is an entry of the index with the checksum of the stored bytes.
+type summedEntry struct {
 	e   entry
 	sum uint32
 }
 
 // write writes a chunk.
-func (b *Batch) write(c []byte) (location, error) {
+func (b *Batch) write(c []byte) (summedEntry, error) {
 	returned := false
 	defer b.failUnless(&returned)
 	e, err := b.f.store.put(&b.transaction, c)
 	returned = true
 	if err != nil {
-		return location{}, b.f.wrap("chunk", -1, err)
+		return summedEntry{}, b.f.wrap("chunk", -1, err)
 	}
 	if b.notes != nil {
 		b.notes.Add(e, c)
 	}
-	p := location{e: e}
+	p := summedEntry{e: e}
 	if b.next.checksums.kept() {
 		p.sum = crc32c.Checksum(c)
 	}
@@ -173,16 +173,16 @@ func (b *Batch) write(c []byte) (location, error) {
 }
 
 // store writes a chunk, or finds the special entry that represents it.
-func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
+func (b *Batch) store(c []byte, h *coder.Header) (summedEntry, error) {
 	b.next.vlBlocks = h.VLBlocks
 	e, special := specialEntry(h.Special)
-	if special && b.next.indexes(h) {
-		return location{e: e}, nil
+	if special && b.next.canIndex(h) {
+		return summedEntry{e: e}, nil
 	}
 	if special || h.Special == chunk.Value && h.CBytes-coder.HeaderSize != int(b.next.typeSize) {
 		var err error
 		if c, err = b.plainSpecial(c, h); err != nil {
-			return location{}, b.f.wrap("chunk", -1, err)
+			return summedEntry{}, b.f.wrap("chunk", -1, err)
 		}
 	} else {
 		c = c[:h.CBytes]
@@ -190,9 +190,9 @@ func (b *Batch) store(c []byte, h *coder.Header) (location, error) {
 	return b.write(c)
 }
 
-// indexes reports whether the index of s can represent a special chunk of zeros, NaNs or uninitialized items, so that
+// canIndex reports whether the index of s can represent a special chunk of zeros, NaNs or uninitialized items, so that
 // it can be read again.
-func (s *snapshot) indexes(h *coder.Header) bool {
+func (s *snapshot) canIndex(h *coder.Header) bool {
 	if s.chunkSize == 0 || h.Special == chunk.NaNs && h.TypeSize != int(s.typeSize) {
 		return false
 	}
@@ -281,18 +281,18 @@ func (b *Batch) InsertRaw(ctx context.Context, i int, c []byte) error {
 // insertChunk is InsertRaw for a chunk whose header may be known.
 func (b *Batch) insertChunk(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
-	if err := b.check(i, n); err != nil {
+	if err := b.checkEdit(i, n); err != nil {
 		return err
 	}
 	h, err := b.examine(c, built, n)
 	if err != nil {
 		return err
 	}
-	return b.insertWith(i, &h, func() (location, error) { return b.store(c, &h) })
+	return b.insertWith(i, &h, func() (summedEntry, error) { return b.store(c, &h) })
 }
 
 // insertWith adds a chunk, whose header was examined, before chunk i. It calls store if the chunk fits.
-func (b *Batch) insertWith(i int, h *coder.Header, store func() (location, error)) error {
+func (b *Batch) insertWith(i int, h *coder.Header, store func() (summedEntry, error)) error {
 	size := int64(h.NBytes)
 	if err := b.fit(size, i == b.next.index.n, true); err != nil {
 		return b.fail(err)
@@ -314,18 +314,18 @@ func (b *Batch) UpdateRaw(ctx context.Context, i int, c []byte) error {
 // replaceChunk is UpdateRaw for a chunk whose header may be known.
 func (b *Batch) replaceChunk(i int, c []byte, built *coder.Header) error {
 	n := b.next.index.n
-	if err := b.check(i, n-1); err != nil {
+	if err := b.checkEdit(i, n-1); err != nil {
 		return err
 	}
 	h, err := b.examine(c, built, n)
 	if err != nil {
 		return err
 	}
-	return b.replaceWith(i, &h, func() (location, error) { return b.store(c, &h) })
+	return b.replaceWith(i, &h, func() (summedEntry, error) { return b.store(c, &h) })
 }
 
 // replaceWith replaces chunk i with a chunk whose header was examined. It calls store if the chunk fits.
-func (b *Batch) replaceWith(i int, h *coder.Header, store func() (location, error)) error {
+func (b *Batch) replaceWith(i int, h *coder.Header, store func() (summedEntry, error)) error {
 	size := int64(h.NBytes)
 	old, err := b.chunkSize(i)
 	if err != nil {
@@ -376,8 +376,8 @@ func (b *Batch) delete(i int) error {
 	return nil
 }
 
-// check returns an error if chunk i, which may be at most last, cannot be edited.
-func (b *Batch) check(i, last int) error {
+// checkEdit returns an error if chunk i, which may be at most last, cannot be edited.
+func (b *Batch) checkEdit(i, last int) error {
 	if err := b.checkPosition(i, last); err != nil {
 		return err
 	}

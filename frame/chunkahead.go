@@ -22,9 +22,9 @@ type chunkAhead struct {
 	callCtx          context.Context // of the reads below
 	source           io.ReaderAt     // with that context
 	number           int
-	off, size, guess int64            // as in source
-	usual            int64            // as in source; size if it has none
-	exact            bool             // as in source
+	off, size, guess int64            // as in chunkSource
+	usual            int64            // as in chunkSource; size if it has none
+	exact            bool             // as in chunkSource
 	likely           int64            // size of the chunk
 	share            float64          // of the chunk that is needed; 0 if the blocks are cached
 	whole            bool             // all bytes are read

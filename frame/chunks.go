@@ -136,10 +136,10 @@ func (f *Frame) chunkHeader(from io.ReaderAt, s *snapshot, i int) (_ coder.Heade
 
 // openStored returns the location and the header of chunk i, which is not a special entry. from reads the bytes of s.
 // The caller must close the source.
-func (f *Frame) openStored(from io.ReaderAt, s *snapshot, i int) (source, coder.Header, error) {
+func (f *Frame) openStored(from io.ReaderAt, s *snapshot, i int) (chunkSource, coder.Header, error) {
 	src, err := f.store.open(s, from, s.index.at(i), -1)
 	if err != nil {
-		return source{}, coder.Header{}, f.chunkError(s, i, err)
+		return chunkSource{}, coder.Header{}, f.chunkError(s, i, err)
 	}
 	h, err := src.header()
 	if err == nil {
@@ -147,7 +147,7 @@ func (f *Frame) openStored(from io.ReaderAt, s *snapshot, i int) (source, coder.
 	}
 	if err != nil {
 		closeSource(src.close)
-		return source{}, h, f.chunkError(s, i, err)
+		return chunkSource{}, h, f.chunkError(s, i, err)
 	}
 	return src, h, nil
 }

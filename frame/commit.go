@@ -29,7 +29,7 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	case !f.beginBatch():
 		return nil, f.errClosed()
 	case !f.writable:
-		return nil, f.error(f.readOnly())
+		return nil, f.error(f.errReadOnly())
 	case f.broken != nil:
 		return nil, f.errBroken()
 	}
@@ -55,8 +55,8 @@ func (f *Frame) errBroken() error {
 	return f.error(fmt.Errorf("an earlier commit failed partway; close and reopen the frame: %w", f.broken))
 }
 
-// readOnly returns ErrReadOnly with what to do instead.
-func (f *Frame) readOnly() error {
+// errReadOnly returns ErrReadOnly with what to do instead.
+func (f *Frame) errReadOnly() error {
 	switch {
 	case f.fixed: // chunks are written with Regions
 		return ErrReadOnly

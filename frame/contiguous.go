@@ -37,13 +37,13 @@ type contiguous struct {
 	temp    storage.Temp
 }
 
-func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source, error) {
+func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (chunkSource, error) {
 	// Chunks of a batch that is not committed are after the chunks area of the header.
 	area := s.areaLen()
 	if int64(e) > area-coder.MinHeaderSize {
-		return source{}, corrupt("position %d in a chunks area of %d bytes", e, area)
+		return chunkSource{}, corrupt("position %d in a chunks area of %d bytes", e, area)
 	}
-	src := source{off: int64(s.headerLen) + int64(e), size: area - int64(e)}
+	src := chunkSource{off: int64(s.headerLen) + int64(e), size: area - int64(e)}
 	if next > e {
 		src.guess, src.exact = min(int64(next-e), src.size), true
 	} else { // twice the average, as the rest of the area may hold all other chunks
@@ -57,7 +57,7 @@ func (c *contiguous) open(s *snapshot, from io.ReaderAt, e, next entry) (source,
 	}
 	if m, ok := s.src.(*Memory); ok {
 		if src.mem = m.view(src.off, src.size); src.mem == nil {
-			return source{}, corrupt("the frame ends inside the chunk")
+			return chunkSource{}, corrupt("the frame ends inside the chunk")
 		}
 		return src, nil
 	}

@@ -213,30 +213,30 @@ func (d *distinctChunks) read(dst []byte, i int) ([]byte, error) {
 
 // copyTo makes chunk i a chunk of a batch: edit, which is insertWith or replaceWith of b, gets the number to and a
 // function that stores it. c has the bytes of the chunk, unless its copy is already stored.
-func (d *distinctChunks) copyTo(b *Batch, to, i int, c []byte, edit func(to int, h *coder.Header, store func() (location, error)) error) error {
+func (d *distinctChunks) copyTo(b *Batch, to, i int, c []byte, edit func(to int, h *coder.Header, store func() (summedEntry, error)) error) error {
 	if seen := d.repeated(i); seen != nil {
 		if err := d.fits(i, seen); err != nil {
 			return err
 		}
 		b.f.store.share()
-		return edit(to, &seen.h, func() (_ location, err error) {
-			if seen.location.e < 0 { // if chunks now have variable sizes, the index cannot represent it
-				seen.location, err = b.store(nil, &seen.h)
+		return edit(to, &seen.h, func() (_ summedEntry, err error) {
+			if seen.copyEntry.e < 0 { // if chunks now have variable sizes, the index cannot represent it
+				seen.copyEntry, err = b.store(nil, &seen.h)
 			}
-			return seen.location, err
+			return seen.copyEntry, err
 		})
 	}
 	h, err := b.examine(c, nil, b.next.index.n)
 	if err != nil {
 		return err
 	}
-	var p location
-	err = edit(to, &h, func() (_ location, err error) {
+	var p summedEntry
+	err = edit(to, &h, func() (_ summedEntry, err error) {
 		p, err = b.store(c, &h)
 		return p, err
 	})
 	if err == nil && d.seen != nil && d.s.index.at(i) >= 0 {
-		d.seen[d.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), location: p, copied: true}
+		d.seen[d.s.index.at(i)] = &seenChunk{h: h, sum: crc32c.Checksum(c[:h.CBytes]), copyEntry: p, copied: true}
 	}
 	return err
 }
@@ -249,7 +249,7 @@ func (d *distinctChunks) append(b *Batch, i int, buf []byte) ([]byte, error) {
 			return buf, err
 		}
 	}
-	if err := b.check(b.next.index.n, b.next.index.n); err != nil {
+	if err := b.checkEdit(b.next.index.n, b.next.index.n); err != nil {
 		return buf, err
 	}
 	return buf, d.copyTo(b, b.next.index.n, i, buf, b.insertWith)
@@ -271,7 +271,7 @@ func (d *distinctChunks) appendTuned(ctx context.Context, b *Batch, i int, buf [
 	}
 	c, err := b.encode(ctx, plain, b.next.index.n)
 	if err == nil {
-		err = b.check(b.next.index.n, b.next.index.n)
+		err = b.checkEdit(b.next.index.n, b.next.index.n)
 	}
 	if err != nil {
 		return buf, err
@@ -294,7 +294,7 @@ func (d *distinctChunks) replace(b *Batch, to, i int, buf []byte) ([]byte, error
 			return buf, err
 		}
 	}
-	if err := b.check(to, b.next.index.n-1); err != nil {
+	if err := b.checkEdit(to, b.next.index.n-1); err != nil {
 		return buf, err
 	}
 	return buf, d.copyTo(b, to, i, buf, b.replaceWith)

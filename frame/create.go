@@ -162,7 +162,7 @@ func (f *Frame) lockOld(ctx context.Context) error {
 		}
 		f.unlockOld()
 		if canceled := ctx.Err(); canceled != nil || try == maxTries || e == nil && f.sys.Same(was, now) {
-			return cmp.Or(err, canceled, f.replaced())
+			return cmp.Or(err, canceled, f.errReplaced())
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (b *Batch) Insert(ctx context.Context, i int, p []byte) error {
 }
 
 func (b *Batch) insertEncoded(ctx context.Context, i int, p []byte) error {
-	if err := b.check(i, b.next.index.n); err != nil {
+	if err := b.checkEdit(i, b.next.index.n); err != nil {
 		return err
 	}
 	c, err := b.encode(ctx, p, i)
@@ -46,7 +46,7 @@ func (b *Batch) insertEncoded(ctx context.Context, i int, p []byte) error {
 // Update compresses p and replaces chunk i with it. See UpdateRaw.
 func (b *Batch) Update(ctx context.Context, i int, p []byte) error {
 	return b.do(ctx, func(ctx context.Context) error {
-		if err := b.check(i, b.next.index.n-1); err != nil {
+		if err := b.checkEdit(i, b.next.index.n-1); err != nil {
 			return err
 		}
 		c, err := b.encode(ctx, p, i)

@@ -90,7 +90,7 @@ func (r *Regions) makeDir(name string) error {
 func (r *Regions) tryFinish(ctx context.Context, s *snapshot) error {
 	have, err := written(ctx, r.files, s)
 	if err == nil && len(have) < s.index.n {
-		err = r.f.unfinished(len(have), s)
+		err = r.f.errUnfinished(len(have), s)
 	}
 	if err == nil && r.objects != nil {
 		return r.tryObjects(ctx, s)
@@ -135,7 +135,7 @@ func (r *Regions) tryObjects(ctx context.Context, s *snapshot) error {
 		return err
 	}
 	if !bytes.Equal(b, d.bytes.Bytes()) { // CreateRegions has replaced the layout, and perhaps chunks
-		return r.f.replaced()
+		return r.f.errReplaced()
 	}
 	tx := &transaction{next: next}
 	if err := tx.encodeTail(r.f.plain); err != nil {
@@ -221,7 +221,7 @@ func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState
 	case err != nil:
 	case int64(h.CBytes) != x.size:
 		err = corrupt("a chunk of %d bytes in a file of %d", h.CBytes, x.size)
-	case special && !s.indexes(&h):
+	case special && !s.canIndex(&h):
 		err = corrupt("a chunk of %v", h.Special)
 	case h.VLBlocks || h.Special == chunk.Regular && h.NBytes == int(s.chunkSize) && h.BlockSize != int(s.blockSize):
 		err = corrupt("blocks of %d bytes, want %d", h.BlockSize, s.blockSize)
@@ -307,7 +307,7 @@ func (r *Regions) cleanUp(ctx context.Context, final *snapshot) error {
 		if err != nil {
 			return err
 		}
-		if n, ok := chunkNumber(name); storage.IsTemp(name) || ok && noLayout == nil && indexes(final, n) {
+		if n, ok := chunkNumber(name); storage.IsTemp(name) || ok && noLayout == nil && final.isSpecial(n) {
 			names = append(names, name)
 		}
 	}
@@ -346,15 +346,15 @@ func (r *Regions) hasLayout(ctx context.Context) (err error) {
 	return err
 }
 
-// indexes reports whether the index of s represents a chunk by a special value, and not by its file.
-func indexes(s *snapshot, number int64) bool {
+// isSpecial reports whether the index of s represents a chunk by a special value, and not by its file.
+func (s *snapshot) isSpecial(number int64) bool {
 	return number < int64(s.index.n) && s.index.at(int(number)) < 0
 }
 
 // represented reports whether the file of a chunk holds a special value that the index of s represents. An edit never
 // writes such a file, and while the layout exists no file in its place: see sparse.avoidFiles.
 func (r *Regions) represented(ctx context.Context, s *snapshot, number int64) (bool, error) {
-	if !indexes(s, number) {
+	if !s.isSpecial(number) {
 		return false, nil
 	}
 	x, err := r.examine(ctx, s, int(number))
@@ -377,8 +377,8 @@ func (d *layoutObject) commit(tx *transaction) error {
 	return err
 }
 
-func (d *layoutObject) open(*snapshot, io.ReaderAt, entry, entry) (source, error) {
-	return source{}, fmt.Errorf("the layout of Regions has no chunks; open the finished frame with OpenSource: %w", errors.ErrUnsupported)
+func (d *layoutObject) open(*snapshot, io.ReaderAt, entry, entry) (chunkSource, error) {
+	return chunkSource{}, fmt.Errorf("the layout of Regions has no chunks; open the finished frame with OpenSource: %w", errors.ErrUnsupported)
 }
 
 func (d *layoutObject) evidence(context.Context, *snapshot, int64) (int64, error) { return 0, nil }
@@ -500,7 +500,7 @@ func (r *Regions) putObject(ctx context.Context, i int, c []byte, special bool) 
 	case replaced:
 		return fmt.Errorf("the frame was finished during the call, and the chunk may have other bytes: %w", errs.ErrExist)
 	}
-	if indexes(s, int64(i)) { // Finish has removed the object, or will
+	if s.isSpecial(int64(i)) { // Finish has removed the object, or will
 		if err := r.objects.Remove(ctx, name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			r.mu.Lock()
 			defer r.mu.Unlock()

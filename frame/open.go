@@ -199,7 +199,7 @@ func (f *Frame) openSparse(ctx context.Context, r storage.Root, write bool) erro
 	}
 	s, err := f.loadIndexFile(ctx, r, indexFile)
 	if errors.Is(err, os.ErrNotExist) {
-		err = f.noIndex(ctx, r)
+		err = f.errNoIndex(ctx, r)
 		if _, e := r.Lstat(indexFile); e == nil { // Regions.Finish has written it in between
 			s, err = f.loadIndexFile(ctx, r, indexFile)
 		}
@@ -455,8 +455,8 @@ func written(ctx context.Context, files regionFiles, s *snapshot) ([]int64, erro
 	return slices.Compact(list), nil
 }
 
-// noIndex returns the error for a directory without an index file.
-func (f *Frame) noIndex(ctx context.Context, root storage.Root) error {
+// errNoIndex returns the error for a directory without an index file.
+func (f *Frame) errNoIndex(ctx context.Context, root storage.Root) error {
 	s, err := f.loadIndexFile(ctx, root, layoutFile)
 	if errors.Is(err, os.ErrNotExist) {
 		return f.wrap("directory", -1, fmt.Errorf("no %s in it: %w", indexFile, ErrFormat))
@@ -468,11 +468,11 @@ func (f *Frame) noIndex(ctx context.Context, root storage.Root) error {
 	if err != nil {
 		return err
 	}
-	return f.unfinished(len(have), s)
+	return f.errUnfinished(len(have), s)
 }
 
-// unfinished returns the error for a layout of which n chunks are written.
-func (f *Frame) unfinished(n int, s *snapshot) error {
+// errUnfinished returns the error for a layout of which n chunks are written.
+func (f *Frame) errUnfinished(n int, s *snapshot) error {
 	if n == s.index.n {
 		return f.wrap("directory", -1, fmt.Errorf("all of %d chunks are written, but Finish was not called: %w", n, ErrUnfinished))
 	}

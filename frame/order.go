@@ -85,11 +85,11 @@ func (sv *salvager) fill(list []entry, candidates []candidate) {
 	var wrong, doubtful []int
 	for i, e := range list {
 		_, err := e.special()
-		if e < 0 && err == nil || e < maxOffset && sv.find(e, chunks) {
+		if e < 0 && err == nil || e < maxOffset && sv.references(e, chunks) {
 			continue
 		}
 		doubtful = append(doubtful, i)
-		if e < 0 || count[e] > 1 || sv.find(e, candidates) || !sv.exists(e, candidates) {
+		if e < 0 || count[e] > 1 || sv.references(e, candidates) || !sv.exists(e, candidates) {
 			wrong = append(wrong, i)
 		}
 	}
@@ -109,8 +109,8 @@ func (sv *salvager) fill(list []entry, candidates []candidate) {
 	}
 }
 
-// find reports whether an entry references a candidate.
-func (sv *salvager) find(e entry, candidates []candidate) bool {
+// references reports whether an entry references a candidate.
+func (sv *salvager) references(e entry, candidates []candidate) bool {
 	_, ok := searchCandidate(candidates, int64(e)+sv.base())
 	return ok
 }

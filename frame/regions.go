@@ -328,7 +328,7 @@ func (r *Regions) sync() error {
 
 // put writes a chunk to its file.
 func (r *Regions) put(ctx context.Context, b *Batch, i int, c []byte, h *coder.Header) error {
-	if _, special := specialEntry(h.Special); special && !b.next.indexes(h) {
+	if _, special := specialEntry(h.Special); special && !b.next.canIndex(h) {
 		var err error
 		if c, err = b.plainSpecial(c, h); err != nil {
 			return err

@@ -72,9 +72,9 @@ func (s notedSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// begin sets the budget for candidates that are not chunks. Without it, a file that looks like chunks everywhere would
-// take very long.
-func (sv *salvager) begin() { sv.budget = 256<<20 + 64*min(sv.size, 1<<40) }
+// resetBudget sets the budget for candidates that are not chunks. Without it, a file that looks like chunks everywhere
+// would take very long.
+func (sv *salvager) resetBudget() { sv.budget = 256<<20 + 64*min(sv.size, 1<<40) }
 
 // base returns the offset to which the positions in an index are relative.
 func (sv *salvager) base() int64 {
@@ -355,7 +355,7 @@ func (sv *salvager) exists(e entry, candidates []candidate) bool {
 		return false
 	}
 	i, found := searchCandidate(candidates, at)
-	return found || at == sv.base() || sv.ends(at) || i > 0 && at == candidates[i-1].at+int64(candidates[i-1].h.CBytes)
+	return found || at == sv.base() || sv.trailerEndsAt(at) || i > 0 && at == candidates[i-1].at+int64(candidates[i-1].h.CBytes)
 }
 
 // matchChecksums replaces bad entries of an index by chunks that match their checksums, and returns the numbers of the
@@ -415,7 +415,7 @@ func (sv *salvager) openDir(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	sv.begin()
+	sv.resetBudget()
 	if sv.order = sv.resolve(order, 0, candidates, true); sv.order != nil {
 		sv.fill(sv.order, candidates)
 		sv.orderChecksums = sv.checksumsOf(sum, sv.order, candidates)

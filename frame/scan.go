@@ -26,8 +26,8 @@ func (p *candidate) isOldIndex() bool { return isIndex(&p.h) && p.marked }
 // scan looks for chunks in the whole file. It stops early, with a report, if decoding false chunk headers costs too
 // much.
 func (sv *salvager) scan(ctx context.Context) ([]candidate, error) {
-	sv.begin()
-	defer sv.begin() // later steps have a budget of their own
+	sv.resetBudget()
+	defer sv.resetBudget() // later steps have a budget of their own
 	const sector, most = 512, 1 << 20
 	step := int64(most)
 	var candidates []candidate
@@ -265,7 +265,7 @@ func (sv *salvager) belongs(p *candidate, before []candidate) bool {
 		return !sv.headed || sv.fits(&p.h)
 	case sv.headed && !sv.fits(&p.h):
 		return false
-	case sv.headed && s.frameLen > 0 && s.frameLen <= sv.size && sv.ends(s.frameLen) && p.at >= s.frameLen:
+	case sv.headed && s.frameLen > 0 && s.frameLen <= sv.size && sv.trailerEndsAt(s.frameLen) && p.at >= s.frameLen:
 		return false
 	case sv.inTrailer(p):
 		return false
@@ -282,8 +282,8 @@ func (sv *salvager) belongs(p *candidate, before []candidate) bool {
 	return list == nil
 }
 
-// ends reports whether a trailer ends at a position.
-func (sv *salvager) ends(at int64) bool {
+// trailerEndsAt reports whether a trailer ends at a position.
+func (sv *salvager) trailerEndsAt(at int64) bool {
 	b, err := storage.ReadAll(sv.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
 	return err == nil && len(b) == minTrailerLen && b[len(b)-23] == 0xce
 }

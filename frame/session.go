@@ -166,7 +166,7 @@ func (u lockUser) Stored() (current bool, err error) {
 func (f *Frame) checkNotReplaced() error {
 	same, err := f.store.hasName()
 	if err == nil && !same {
-		err = f.replaced()
+		err = f.errReplaced()
 	}
 	return err
 }
@@ -279,7 +279,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 	r, err := f.store.reopen(ctx, f.writable)
 	if err != nil && (f.fixed && !r.same || errors.Is(err, errOtherKind)) {
 		// In the other directory is no layout, or the other frame is of the other kind.
-		err = f.replaced()
+		err = f.errReplaced()
 	}
 	if err != nil {
 		return nil, err
@@ -298,7 +298,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 		return now, nil
 	}
 	if !follows {
-		return nil, f.replaced()
+		return nil, f.errReplaced()
 	}
 	if s, err = f.load(ctx, r.src, r.size); err != nil {
 		return nil, err
@@ -307,7 +307,7 @@ func (f *Frame) reload(ctx context.Context, now *snapshot, edit, counted bool) (
 		return nil, f.wrap("header", -1, corrupt("it changes while it is read"))
 	}
 	if s.sparse != now.sparse || s.typeSize != now.typeSize || !slices.Equal(blockShape(s), blockShape(now)) {
-		return nil, f.replaced()
+		return nil, f.errReplaced()
 	}
 	f.store.adopt(r, now, s)
 	adopted, f.unsettled, f.unnamed = true, !edit, !edit && (f.unnamed || !r.same)
@@ -350,7 +350,7 @@ func (f *Frame) settleRefreshed(ctx context.Context) error {
 	return nil
 }
 
-// replaced returns the error for another frame in the place of f.
-func (f *Frame) replaced() error {
+// errReplaced returns the error for another frame in the place of f.
+func (f *Frame) errReplaced() error {
 	return f.wrap("header", -1, fmt.Errorf("another frame has taken its place: %w", ErrChanged))
 }

@@ -94,15 +94,15 @@ type sourceFiles struct {
 	files storage.ChunkFiles
 }
 
-func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (source, error) {
+func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (chunkSource, error) {
 	off := int64(-1)
 	if e <= 1<<32-1 {
 		off = d.files.ChunkOffset(int64(e))
 	}
 	if off < 0 {
-		return source{}, corrupt("chunk file number %d", e)
+		return chunkSource{}, corrupt("chunk file number %d", e)
 	}
-	src := source{at: from, off: off, size: chunk.MaxBytes, usual: chunk.MaxBytes}
+	src := chunkSource{at: from, off: off, size: chunk.MaxBytes, usual: chunk.MaxBytes}
 	if s.chunkSize > 0 && !s.vlBlocks { // each block of variable size adds its position and size
 		src.usual = min(src.usual, int64(s.chunkSize)+chunk.MaxOverhead) // a chunk may have unused bytes
 	}

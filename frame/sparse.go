@@ -82,27 +82,27 @@ func isPart(name string) bool {
 	return isChunk || storage.IsTemp(name) || strings.HasPrefix(name, ".nfs") // of a removed file that is open, on NFS
 }
 
-func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (source, error) {
+func (d *sparse) open(s *snapshot, _ io.ReaderAt, e, _ entry) (chunkSource, error) {
 	if e > maxChunkFile {
-		return source{}, corrupt("chunk file number %d", e)
+		return chunkSource{}, corrupt("chunk file number %d", e)
 	}
 	f, err := s.root.Open(chunkFileName(int64(e)), os.O_RDONLY, 0)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", err, ErrCorrupt)
 	}
 	if err != nil {
-		return source{}, err
+		return chunkSource{}, err
 	}
 	fi, err := f.Stat()
 	if err != nil {
 		f.Close()
-		return source{}, err
+		return chunkSource{}, err
 	}
 	guess := fi.Size()
 	if s.chunkSize > 0 && !s.vlBlocks {
 		guess = min(guess, int64(s.chunkSize)+chunk.MaxOverhead)
 	}
-	return source{at: f, size: fi.Size(), guess: guess, close: f}, nil
+	return chunkSource{at: f, size: fi.Size(), guess: guess, close: f}, nil
 }
 
 func (d *sparse) put(tx *transaction, data []byte) (entry, error) {
@@ -391,7 +391,7 @@ func filesEvidence(ctx context.Context, d opener, s *snapshot, enough, left int6
 
 // opener is the method open of a store.
 type opener interface {
-	open(s *snapshot, from io.ReaderAt, e, next entry) (source, error)
+	open(s *snapshot, from io.ReaderAt, e, next entry) (chunkSource, error)
 }
 
 // size measures the files of the directory, without the lock file.

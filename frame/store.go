@@ -21,7 +21,7 @@ type store interface {
 	// open returns the location of the chunk of an entry that is not special. from reads the bytes of s, with the
 	// context of the call; only contiguous frames use it. next is the entry of the following chunk, a hint for the
 	// size, or negative.
-	open(s *snapshot, from io.ReaderAt, e, next entry) (source, error)
+	open(s *snapshot, from io.ReaderAt, e, next entry) (chunkSource, error)
 	// evidence returns the number of stored bytes of a state that are evidence (see coder.Evidence), or at least
 	// enough. After an error of reading, there may be more. Any goroutine may call it.
 	evidence(ctx context.Context, s *snapshot, enough int64) (int64, error)
@@ -129,8 +129,8 @@ func (tx *transaction) encodeTail(p *coder.Pool) (err error) {
 	return err
 }
 
-// source is the location of the bytes of a chunk.
-type source struct {
+// chunkSource is the location of the bytes of a chunk.
+type chunkSource struct {
 	mem   []byte // the bytes, if they are in memory
 	at    io.ReaderAt
 	off   int64 // of the chunk
@@ -143,7 +143,7 @@ type source struct {
 }
 
 // header reads the header of the chunk.
-func (src *source) header() (h coder.Header, err error) {
+func (src *chunkSource) header() (h coder.Header, err error) {
 	b := src.mem
 	if b == nil {
 		if b, err = storage.ReadAll(src.at, src.off, min(src.size, coder.HeaderSize)); err != nil {

@@ -198,11 +198,11 @@ type distinctChunks struct {
 
 // seenChunk is a stored chunk that was examined.
 type seenChunk struct {
-	h        coder.Header
-	sum      uint32
-	err      error    // of its content
-	location location // of its copy
-	copied   bool     // the copy exists
+	h         coder.Header
+	sum       uint32
+	err       error       // of its content
+	copyEntry summedEntry // of its copy in the batch
+	copied    bool        // the copy exists
 }
 
 func (f *Frame) distinctChunks(ctx context.Context, s *snapshot) *distinctChunks {
