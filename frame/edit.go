@@ -165,13 +165,15 @@ func (b *Batch) setVLMeta(name string, content []byte) error {
 	if b.done {
 		return b.errDone()
 	}
-	c, err := b.f.plain.Encode(nil, content, coder.Params{})
-	switch {
-	case err != nil:
-	case name == checksumLayer:
+	var c []byte
+	var err error
+	switch name {
+	case checksumLayer:
 		err = fmt.Errorf("the library writes it, see SetChecksums: %w", ErrParam)
-	case name == blockLayer:
+	case blockLayer:
 		err = fmt.Errorf("the library writes it, see CreateOptions.BlockTable: %w", ErrParam)
+	default:
+		c, err = b.f.plain.Encode(nil, content, coder.Params{})
 	}
 	if err != nil {
 		return b.f.wrap("variable-length metalayer "+name, -1, err)

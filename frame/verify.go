@@ -175,7 +175,7 @@ func (f *Frame) verifyBlocks(ctx context.Context, from io.ReaderAt, s *snapshot,
 		if err := ctx.Err(); err != nil {
 			return r.Header, f.chunkError(s, i, err)
 		}
-		if err := f.CheckAlloc(int64(n)); err != nil {
+		if err := f.checkAlloc(ctx, int64(n)); err != nil {
 			return r.Header, f.chunkError(s, i, fmt.Errorf("block %d: %w", k, err))
 		}
 		if err := w.DecodeBlock(w.memory(n), &r, k); err != nil {
