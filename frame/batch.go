@@ -28,9 +28,9 @@ type Batch struct {
 	f  *Frame
 	mu gate // held by one edit at a time
 	transaction
-	owned   bool    // next.index.list is the batch's own
-	pinned  bool    // a state that Hold returned is in use: its chunks are not freed
-	unfreed []freed // chunks to free when the state is released
+	owned   bool         // next.index.list is the batch's own
+	pinned  bool         // a state that Hold returned is in use: its chunks are not freed
+	unfreed []sizedEntry // chunks to free when the state is released
 	done    bool
 	err     error // of an edit that failed halfway
 	copied  bool  // has chunks that were not compressed with the parameters of the frame
@@ -41,8 +41,8 @@ type Batch struct {
 	sink func(i int, c []byte, h *coder.Header) error
 }
 
-// freed is a chunk that is not referenced any more.
-type freed struct {
+// sizedEntry is an entry of the index with the number of stored bytes.
+type sizedEntry struct {
 	e    entry
 	size int64
 }
@@ -234,7 +234,7 @@ func (b *Batch) plainSpecial(c []byte, h *coder.Header) ([]byte, error) {
 // free records that a chunk is not referenced after the commit.
 func (b *Batch) free(e entry, size int64) {
 	if b.pinned {
-		b.unfreed = append(b.unfreed, freed{e, size})
+		b.unfreed = append(b.unfreed, sizedEntry{e, size})
 		return
 	}
 	b.f.store.free(&b.transaction, e, size)

@@ -157,7 +157,7 @@ func (f *Frame) specialChunk(s *snapshot, i int) ([]byte, error) {
 	special, err := s.index.at(i).special()
 	n := s.chunkLen(i)
 	if err == nil && n < 0 {
-		err = corrupt("a special value without a size, in a frame with chunks of variable size")
+		err = errNoSize()
 	}
 	if err == nil {
 		var b []byte
@@ -167,6 +167,11 @@ func (f *Frame) specialChunk(s *snapshot, i int) ([]byte, error) {
 		err = corrupt("%v", err)
 	}
 	return nil, f.chunkError(s, i, err)
+}
+
+// errNoSize returns the error for a special entry in a frame with chunks of variable size, which only chunks have.
+func errNoSize() error {
+	return corrupt("a special value without a size, in a frame with chunks of variable size")
 }
 
 // rawChunk appends the stored bytes of chunk i to dst. from reads the bytes of s.
@@ -220,7 +225,7 @@ func (f *Frame) openChunk(s *snapshot, from io.ReaderAt, w *worker, r *coder.Rea
 	if err != nil {
 		return nil, f.chunkError(s, i, err)
 	}
-	if a, ok := from.(interface{ chunk() []byte }); ok { // read ahead
+	if a, ok := from.(interface{ chunk() []byte }); ok { // a chunkAhead
 		src.mem = a.chunk()
 	}
 	if src.usual > 0 && src.usual < 16<<10 {

@@ -165,11 +165,7 @@ func (r *rangePlan) start(i int) int64 {
 
 // blocks estimates the number of blocks.
 func (r *rangePlan) blocks() int64 {
-	size := int64(r.s.blockSize)
-	if size == 0 {
-		size = 64 << 10 // automatic block sizes are about that or more
-	}
-	return int64(len(r.dst))/size + 1
+	return int64(len(r.dst))/r.s.assumedBlockSize() + 1
 }
 
 // Next implements engine.ReadPlan.

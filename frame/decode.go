@@ -70,10 +70,7 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 	d.callCtx, d.from, d.pass = ctx, s.src, pass
 	d.compare = compare || s.draft
 	if d.cache = nil; f.cache != nil && !d.compare {
-		size := int64(s.blockSize)
-		if size == 0 {
-			size = 64 << 10 // as in rangePlan
-		}
+		size := s.assumedBlockSize()
 		if most := f.cache.Most(); blocks <= most/4/size && blocks <= most/2/(size+blockcache.Overhead) {
 			d.cache = f.cache
 		}
@@ -249,7 +246,7 @@ func (d *decoding) open(w *worker, j *decodeJob) (blocks int, err error) {
 	if special != chunk.Regular {
 		n := s.chunkLen(v.Chunk)
 		if n < 0 {
-			return 0, f.chunkError(s, v.Chunk, corrupt("a special value without a size, in a frame with chunks of variable size"))
+			return 0, f.chunkError(s, v.Chunk, errNoSize())
 		}
 		if special == chunk.NaNs && s.typeSize != 4 && s.typeSize != 8 {
 			return 0, f.chunkError(s, v.Chunk, corrupt("NaNs of %d bytes", s.typeSize))

@@ -124,14 +124,12 @@ func blocksOf(all int64, l *coder.Layout) int64 {
 // can only be rolled back.
 func (e *encoding) run(workers int) error {
 	returned := false
+	defer e.b.failUnless(&returned)
 	defer func() {
 		for _, j := range e.jobs {
 			e.recycle(j)
 		}
 		e.jobs = e.jobs[:0]
-		if !returned {
-			e.b.fail(sched.ErrPanic)
-		}
 	}()
 	e.b.f.pool.Run(workers, e.work)
 	returned = true

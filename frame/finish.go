@@ -195,18 +195,12 @@ func (r *Regions) collect(ctx context.Context, s *snapshot) (*snapshot, error) {
 	return next, nil
 }
 
-// chunkState describes a chunk file for Finish.
-type chunkState struct {
-	e    entry
-	size int64
-}
-
 // fault adds the chunk file to an error.
 func (r *Regions) fault(i int, err error) error { return r.f.chunkFileError(i, int64(i), err) }
 
-// examine reads the header in the file of chunk i. It returns ErrCorrupt if the file does not hold a chunk of the size
-// of chunk i.
-func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x chunkState, err error) {
+// examine reads the header in the file of chunk i. It returns the entry for the chunk and the size of the file, or
+// ErrCorrupt if the file does not hold a chunk of the size of chunk i.
+func (r *Regions) examine(ctx context.Context, s *snapshot, i int) (x sizedEntry, err error) {
 	var b []byte
 	b, x.size, err = r.files.Get(ctx, chunkFileName(int64(i)), coder.HeaderSize)
 	if err != nil {

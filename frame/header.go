@@ -37,6 +37,8 @@ const (
 	fixedLen      = 87
 	minTrailerLen = 25
 
+	trailerLenFromEnd = 23 // bytes from the marker of the trailer length to the end of the frame
+
 	versionFixed    = 2 // of frames with chunks of equal size
 	versionVariable = 3
 	flagOffsets64   = 0x10
@@ -144,14 +146,6 @@ func (h *header) indexPos() int64 {
 	return int64(h.headerLen) + h.cbytes
 }
 
-// chunkTypeSize returns the item size as the headers of chunks have it.
-func (h *header) chunkTypeSize() int {
-	if h.typeSize > coder.MaxTypeSize {
-		return 1
-	}
-	return int(h.typeSize)
-}
-
 // append appends the fixed part to a buffer.
 func (h *header) append(dst []byte) []byte {
 	version := uint8(versionFixed | flagOffsets64)
@@ -247,11 +241,10 @@ func measureHeader(layers []meta.Layer) (int, error) {
 
 // storedTrailerLen returns the length, at most most, of the trailer that ends with b.
 func storedTrailerLen(b []byte, most int64) (int64, error) {
-	const fromEnd = 23 // of the marker of the length
-	if len(b) < minTrailerLen || b[len(b)-fromEnd] != 0xce {
+	if len(b) < minTrailerLen || b[len(b)-trailerLenFromEnd] != 0xce {
 		return 0, corrupt("no trailer length")
 	}
-	n := int64(binary.BigEndian.Uint32(b[len(b)-fromEnd+1:]))
+	n := int64(binary.BigEndian.Uint32(b[len(b)-trailerLenFromEnd+1:]))
 	if n < minTrailerLen || n > most {
 		return 0, corrupt("trailer of %d bytes, at most %d", n, most)
 	}

@@ -173,7 +173,7 @@ func (sv *salvager) commonTypeSize(ctx context.Context) (size int32, ok bool) {
 		if err != nil || h.Special != chunk.Regular {
 			continue
 		}
-		if h.TypeSize == sv.s.chunkTypeSize() || ok && h.TypeSize != int(size) {
+		if h.TypeSize == coder.CappedTypeSize(int(sv.s.typeSize)) || ok && h.TypeSize != int(size) {
 			return 0, false
 		}
 		size, ok = int32(h.TypeSize), true

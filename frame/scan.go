@@ -142,7 +142,7 @@ func (sv *salvager) fits(h *coder.Header) bool {
 	if !sv.headed {
 		return true
 	}
-	return h.TypeSize == s.chunkTypeSize() && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks == s.vlBlocks
+	return h.TypeSize == coder.CappedTypeSize(int(s.typeSize)) && (s.chunkSize <= 0 || h.NBytes <= int(s.chunkSize)) && h.VLBlocks == s.vlBlocks
 }
 
 // decode decodes a chunk, unless ctx ends. It returns the cost in bytes, and reports whether the chunk is intact.
@@ -285,7 +285,7 @@ func (sv *salvager) belongs(p *candidate, before []candidate) bool {
 // trailerEndsAt reports whether a trailer ends at a position.
 func (sv *salvager) trailerEndsAt(at int64) bool {
 	b, err := storage.ReadAll(sv.src, at-min(at, minTrailerLen), min(at, minTrailerLen))
-	return err == nil && len(b) == minTrailerLen && b[len(b)-23] == 0xce
+	return err == nil && len(b) == minTrailerLen && b[len(b)-trailerLenFromEnd] == 0xce
 }
 
 // inTrailer reports whether a candidate is the content of a variable-length metalayer, which its size precedes.

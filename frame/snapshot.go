@@ -188,6 +188,14 @@ func (s *snapshot) blockwise() bool {
 	return storage.IsFile(s.src) && s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
 }
 
+// assumedBlockSize returns the block size for estimates: automatic block sizes are about 64 KiB or more.
+func (s *snapshot) assumedBlockSize() int64 {
+	if s.blockSize == 0 {
+		return 64 << 10
+	}
+	return int64(s.blockSize)
+}
+
 // chunkChecksums returns the checksums of all chunks, or nil if there are none. The caller may append to the slice but
 // not change its elements.
 func (s *snapshot) chunkChecksums() []uint32 {
@@ -477,8 +485,8 @@ func (s *snapshot) nextStored(i int) entry {
 		return next
 	}
 	s.order.sort.Do(func() { s.order.list, _ = s.index.storedEntries() })
-	k, found := slices.BinarySearch(s.order.list, e+1)
-	if found || k < len(s.order.list) {
+	k, _ := slices.BinarySearch(s.order.list, e+1)
+	if k < len(s.order.list) {
 		return s.order.list[k]
 	}
 	return entry(s.areaLen())

@@ -96,7 +96,7 @@ type sourceFiles struct {
 
 func (d *sourceFiles) open(s *snapshot, from io.ReaderAt, e, _ entry) (chunkSource, error) {
 	off := int64(-1)
-	if e <= 1<<32-1 {
+	if e <= maxChunkFile {
 		off = d.files.ChunkOffset(int64(e))
 	}
 	if off < 0 {

@@ -211,10 +211,7 @@ func (d *sparse) writeFile(tx *transaction, name string, data []byte) error {
 		return err
 	}
 	_, err = f.WriteAt(data, 0)
-	if err == nil && !d.noSync {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err = storage.CloseWritten(f, err, d.noSync); err != nil {
 		d.root.Remove(name)
 	}
 	return err

@@ -69,10 +69,7 @@ func writeFile(d storage.Directory, name string, old fs.FileInfo, noSync bool, f
 		return err
 	}
 	err = fill(io.NewOffsetWriter(file, 0))
-	if err == nil && !noSync {
-		err = file.Sync()
-	}
-	if err = errors.Join(err, file.Close()); err != nil {
+	if err = storage.CloseWritten(file, err, noSync); err != nil {
 		d.Remove(name)
 	}
 	return err

@@ -231,7 +231,7 @@ var builtinFilters = [...]filterDef{
 		lossy:  true,
 		signed: true,
 		check: func(meta uint8, typeSize int) error {
-			return filters.CheckTruncPrec(cappedTypeSize(typeSize), int8(meta))
+			return filters.CheckTruncPrec(CappedTypeSize(typeSize), int8(meta))
 		},
 		forward: func(dst, src []byte, b *block) error {
 			return encodeError(filters.TruncPrec(dst, src, b.typeSize, int8(b.Param)))
@@ -298,7 +298,7 @@ var builtinFilters = [...]filterDef{
 		lossy:  true,
 		signed: true,
 		check: func(meta uint8, typeSize int) error {
-			return filters.CheckIntTrunc(cappedTypeSize(typeSize), int8(meta))
+			return filters.CheckIntTrunc(CappedTypeSize(typeSize), int8(meta))
 		},
 		forward: func(dst, src []byte, b *block) error {
 			return encodeError(filters.IntTrunc(dst, src, b.typeSize, int8(b.Param)))

@@ -19,8 +19,8 @@ const (
 	NumFilters    = 6              // slots of the filter pipeline
 )
 
-// cappedTypeSize returns the item size that chunk headers and filters use.
-func cappedTypeSize(size int) int {
+// CappedTypeSize returns the item size that chunk headers and filters use.
+func CappedTypeSize(size int) int {
 	if size > MaxTypeSize {
 		return 1
 	}

@@ -38,7 +38,7 @@ func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
 	blocks := blocksIn(nbytes, size)
 	l := &Layout{p: n, Header: Header{
 		Version: versionRegular, VersionLZ: 1, Overhead: HeaderSize,
-		TypeSize: cappedTypeSize(n.TypeSize), NBytes: nbytes, BlockSize: size, NumBlocks: blocks,
+		TypeSize: CappedTypeSize(n.TypeSize), NBytes: nbytes, BlockSize: size, NumBlocks: blocks,
 		Filters: n.pipeline, Codec: n.Codec.Code(), CodecMeta: n.CodecMeta,
 		Stored: nbytes < minCompressible || n.Level == 0 || HeaderSize+4*int64(blocks) > int64(nbytes)+MaxOverhead,
 	}}
@@ -102,7 +102,7 @@ func (p Plugins) layoutVL(with Params, blocks [][]byte) (*Layout, error) {
 	}
 	l := &Layout{p: n, Header: Header{
 		Version: versionVL, VersionLZ: 1, Overhead: HeaderSize,
-		TypeSize: cappedTypeSize(n.TypeSize), NBytes: int(total), BlockSize: len(blocks), NumBlocks: len(blocks),
+		TypeSize: CappedTypeSize(n.TypeSize), NBytes: int(total), BlockSize: len(blocks), NumBlocks: len(blocks),
 		Filters: n.pipeline, Format: n.Codec.Format(), Codec: n.Codec.Code(), CodecMeta: n.CodecMeta,
 		VLBlocks: true, notSplit: true, delta: n.pipeline.has(Delta),
 	}}

@@ -92,7 +92,7 @@ func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([
 	if err != nil {
 		return dst, err
 	}
-	if s == Uninit && nbytes%cappedTypeSize(n.TypeSize) != 0 { // C-Blosc2 rejects it
+	if s == Uninit && nbytes%CappedTypeSize(n.TypeSize) != 0 { // C-Blosc2 rejects it
 		return dst, paramError("no %v chunk of %d bytes with items of %d", s, nbytes, p.TypeSize)
 	}
 	return n.special(dst, s, nbytes, value)
@@ -150,7 +150,7 @@ func (p *normalParams) special(dst []byte, s Special, nbytes int, value []byte) 
 		return dst, fmt.Errorf("chunk: %d bytes: %w", nbytes, errs.ErrTooLarge)
 	}
 	h := Header{
-		Version: versionRegular, VersionLZ: 1, Overhead: HeaderSize, TypeSize: cappedTypeSize(p.TypeSize),
+		Version: versionRegular, VersionLZ: 1, Overhead: HeaderSize, TypeSize: CappedTypeSize(p.TypeSize),
 		NBytes: nbytes, BlockSize: p.blockSize(nbytes), CBytes: HeaderSize, Special: s,
 	}
 	if s != Value {

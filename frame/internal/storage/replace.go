@@ -37,16 +37,21 @@ func ReplaceFile(r Root, dir, name, like string, data []byte, noSync bool) error
 		return err
 	}
 	_, err = f.WriteAt(data, 0)
-	if err == nil && !noSync {
-		err = f.Sync()
-	}
-	if err = errors.Join(err, f.Close()); err == nil {
+	if err = CloseWritten(f, err, noSync); err == nil {
 		err = r.Rename(temp, name)
 	}
 	if err != nil {
 		r.Remove(temp)
 	}
 	return err
+}
+
+// CloseWritten syncs and closes a new file. err is the error of writing it; after an error, the file is not synced.
+func CloseWritten(f File, err error, noSync bool) error {
+	if err == nil && !noSync {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
 }
 
 // RemoveDir removes a directory of r and the files in it, also files that other processes create during the call. When
