@@ -268,7 +268,7 @@ func (a *Array) innerOptions() *OpenOptions {
 	o := &a.opts
 	most := o.MaxBytes
 	if most == 0 {
-		most = coder.FreeBytes + coder.MemoryRatio*min(a.f.Info().FrameLen, 1<<40)
+		most = coder.EmbeddedLimit(a.f.Info().FrameLen)
 	}
 	return &OpenOptions{
 		Concurrency: o.Concurrency, MaxBytes: most, MaxMeta: o.MaxMeta, MaxChunks: o.MaxChunks,

@@ -48,7 +48,7 @@ var layers = map[string]struct{ ours, others []string }{
 	"frame/internal/blockcache": {},
 	"frame/internal/blocktable": {[]string{"codec", "meta", "internal/coder", "internal/ranges"}, nil},
 	"frame/internal/crc32c":     {[]string{"internal/race", "internal/cpu"}, nil},
-	"frame/store":               {[]string{"internal/errs", "internal/paths", "ndarray", "frame", "chunk", "meta", "internal/engine", "internal/task", "internal/double", "frame/internal/storage"}, nil},
+	"frame/store":               {[]string{"internal/errs", "internal/paths", "ndarray", "frame", "chunk", "meta", "internal/coder", "internal/engine", "internal/task", "internal/double", "frame/internal/storage"}, nil},
 	"ndarray": {[]string{"internal/errs", "internal/paths", "frame", "meta", "chunk", "codec", "internal/coder", "internal/engine", "internal/ndcopy", "internal/sched",
 		"internal/filters", "internal/task", "internal/race", "internal/cpu", "internal/double"}, nil},
 

@@ -135,7 +135,7 @@ func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 			f.fault = faults.Unsupportedf("symbolic link in the directory of a store")
 		} else if !e.Type().IsRegular() {
 			f.fault = faults.Unsupportedf("not a regular file")
-		} else if isTempFile(name) {
+		} else if storage.IsTemp(path.Base(name)) {
 			d.temps = append(d.temps, name)
 		}
 		list = append(list, f)

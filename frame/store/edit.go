@@ -87,9 +87,9 @@ func createDir(ctx context.Context, sys storage.System, name string, layout Layo
 	if err != nil {
 		return err
 	}
-	err = createEmbed(ctx, root, tempIn("."), embedFile, layout, noSync, root.Rename)
-	if err == nil && !noSync && runtime.GOOS != "windows" {
-		err = root.Sync(".")
+	err = createEmbed(ctx, root, storage.TempName(), embedFile, layout, noSync, root.Rename)
+	if err == nil {
+		err = storage.SyncRoot(root, noSync)
 	}
 	if err = errors.Join(err, root.Close()); err != nil {
 		return err
@@ -398,7 +398,7 @@ func (s *Store) writeFile(ctx context.Context, old *leaf, name string, f *frame.
 	if err != nil {
 		return err
 	}
-	temp := tempIn(dir)
+	temp := path.Join(dir, storage.TempName()) // the name of the leaf may be as long as the file system allows
 	err = writeFile(root, temp, access, s.edit.noSync, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
 	if err != nil {
 		return err

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/goblosc/blosc2/frame/store/internal/source"
@@ -84,18 +85,8 @@ func (s *Store) list(group string) []fs.DirEntry {
 			list = append(list, leafEntry{fileInfo{name: base}, s, n.leaf})
 		}
 	}
-	slices.SortFunc(list, func(a, b fs.DirEntry) int { return compareNames(a.Name(), b.Name()) })
+	slices.SortFunc(list, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
 	return list
-}
-
-func compareNames(a, b string) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }
 
 // fileInfo describes a leaf or a group as fs.FileInfo.

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"path"
 	"slices"
-	"strings"
 )
 
 // compare compares the key of e with another one.
@@ -84,12 +83,4 @@ func (s *Store) Keys(group string) iter.Seq[string] {
 func (s *Store) looksLikeTable(key string) bool {
 	l := s.index.get(join(key, tableMeta))
 	return l != nil && l.ref == nil && s.index.get(join(key, tableRows)) != nil
-}
-
-// commonKey returns the name of a key as a file system knows it.
-func commonKey(key string) string {
-	if key == "/" {
-		return "."
-	}
-	return strings.TrimPrefix(key, "/")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // Kind is the kind of a leaf, a table or a group.
@@ -39,8 +40,9 @@ func kindOf(f *frame.Frame) Kind {
 		name string
 		kind Kind
 	}{
-		{"proxy-source", KindReference}, {"b2o", KindReference}, {"listarray", KindLists}, {"vlarray", KindObjects}, {"batcharray", KindBatches},
-		{"LazyArray", KindReference}, {"b2embed", KindStore}, {"b2dict", KindStore}, {"b2tree", KindStore},
+		{engine.ProxyLayer, KindReference}, {engine.ObjectLayer, KindReference},
+		{"listarray", KindLists}, {"vlarray", KindObjects}, {"batcharray", KindBatches},
+		{engine.OldLazyLayer, KindReference}, {"b2embed", KindStore}, {"b2dict", KindStore}, {"b2tree", KindStore},
 		{"b2nd", KindArray}, {"caterva", KindArray},
 	} {
 		if _, ok := frames.MetaLayer(f, l.name); ok {

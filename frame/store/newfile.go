@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math/rand/v2"
 	"path"
-	"strings"
 
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/errs"
@@ -76,17 +74,7 @@ func writeFile(d storage.Directory, name string, old fs.FileInfo, noSync bool, f
 }
 
 // tempBeside returns a temporary name for what gets a name outside of a store.
-func tempBeside(name string) string { return fmt.Sprintf("%s.%016x.tmp", name, rand.Uint64()) }
-
-// tempIn returns a temporary name in a directory of a store. It does not depend on the name of the leaf, which may be
-// as long as the file system allows.
-func tempIn(dir string) string { return path.Join(dir, fmt.Sprintf("%016x.tmp", rand.Uint64())) }
-
-// isTempFile reports whether a name in a store is one of tempIn.
-func isTempFile(name string) bool {
-	hex, ok := strings.CutSuffix(path.Base(name), ".tmp")
-	return ok && len(hex) == 16 && strings.Trim(hex, "0123456789abcdef") == ""
-}
+func tempBeside(name string) string { return name + "." + storage.TempName() }
 
 // mkdirAll creates a directory of a store and those above it. It returns fs.ErrExist if the file system takes another
 // name for the same, because it ignores case: the keys of leaves in the directory would begin with that name.

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
+	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/meta"
 	"github.com/goblosc/blosc2/ndarray"
 )
@@ -176,7 +176,7 @@ func TestEmptyDirectories(t *testing.T) {
 	s.Close()
 	// An interrupted edit leaves a directory with a temporary file.
 	left := filepath.Join(dir, "f.b2f", "e")
-	if err := errors.Join(os.MkdirAll(left, 0o777), os.WriteFile(filepath.Join(left, path.Base(tempIn("."))), nil, 0o666)); err != nil {
+	if err := errors.Join(os.MkdirAll(left, 0o777), os.WriteFile(filepath.Join(left, storage.TempName()), nil, 0o666)); err != nil {
 		t.Fatal(err)
 	}
 	if s, err = Edit(ctx, dir, &o.OpenOptions); err != nil {

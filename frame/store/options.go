@@ -5,6 +5,7 @@ import (
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/internal/storage"
+	"github.com/goblosc/blosc2/internal/coder"
 )
 
 // OpenOptions are the settings for opening a store. A nil *OpenOptions and zero fields are the defaults. No field is
@@ -93,7 +94,7 @@ func (o *OpenOptions) frames() frame.OpenOptions {
 func (o *OpenOptions) embedded(stored int64) frame.OpenOptions {
 	f := o.frames()
 	if f.MaxBytes == 0 {
-		f.MaxBytes = 64<<20 + min(stored, 1<<40)*4096
+		f.MaxBytes = coder.EmbeddedLimit(stored)
 	}
 	return f
 }

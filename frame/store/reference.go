@@ -3,12 +3,14 @@ package store
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/meta"
 )
@@ -39,12 +41,7 @@ func (r Reference) String() string {
 	if r.URL != "" {
 		b.WriteString(" at " + r.URL)
 	}
-	names := make([]string, 0, len(r.Operands))
-	for name := range r.Operands {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for i, name := range names {
+	for i, name := range slices.Sorted(maps.Keys(r.Operands)) {
 		o := r.Operands[name]
 		sep := ", "
 		if i == 0 {
@@ -57,10 +54,10 @@ func (r Reference) String() string {
 
 // referenceOf returns the reference in the frame of a leaf.
 func referenceOf(f *frame.Frame) (*Reference, error) {
-	if b, ok := frames.MetaLayer(f, "proxy-source"); ok {
+	if b, ok := frames.MetaLayer(f, engine.ProxyLayer); ok {
 		return proxyReference(f, b)
 	}
-	for _, name := range []string{"b2o", "_LazyArray"} {
+	for _, name := range []string{engine.ObjectLayer, "_LazyArray"} {
 		b, ok, err := frames.VLMeta(f, name)
 		if err != nil {
 			return nil, err

@@ -130,5 +130,9 @@ func mayClaim(n, maxBytes int64) bool {
 	return maxBytes < 0 || n <= maxBytes
 }
 
+// EmbeddedLimit returns the MaxBytes for a frame in the decoded bytes of another one, which has stored bytes. Decoded
+// bytes are no evidence, because few stored bytes decode to many.
+func EmbeddedLimit(stored int64) int64 { return FreeBytes + MemoryRatio*min(stored, 1<<40) }
+
 // IsZero reports whether all bytes are zero.
 func IsZero(b []byte) bool { return len(b) == 0 || b[0] == 0 && isRun(b) }

@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// tempSuffix is the end of the names that tempName returns.
+// tempSuffix is the end of the names that TempName returns.
 const tempSuffix = ".tmp"
 
-// tempName returns a name for a temporary file in a directory.
-func tempName() string { return fmt.Sprintf("%016x%s", rand.Uint64(), tempSuffix) }
+// TempName returns a name for a temporary file in a directory.
+func TempName() string { return fmt.Sprintf("%016x%s", rand.Uint64(), tempSuffix) }
 
-// IsTemp reports whether name may be that of a temporary file of ReplaceFile.
+// IsTemp reports whether name may be one that TempName has returned.
 func IsTemp(name string) bool {
 	digits, ok := strings.CutSuffix(name, tempSuffix)
 	return ok && len(digits) == 16 && strings.Trim(digits, "0123456789abcdef") == ""
@@ -31,7 +31,7 @@ func ReplaceFile(r Root, dir, name, like string, data []byte, noSync bool) error
 	if err != nil {
 		return err
 	}
-	temp := dir + "/" + tempName()
+	temp := dir + "/" + TempName()
 	f, err := CreateLike(r, temp, old)
 	if err != nil {
 		return err
