@@ -270,7 +270,7 @@ func (f *Frame) checkChecksum(s *snapshot, i int, b []byte) error {
 type noChecksums struct{}
 
 func (noChecksums) Error() string {
-	return "the frame has no checksums, but OpenOptions.RequireChecksums is set"
+	return "the frame has no checksums, but option RequireChecksums is set"
 }
 
 func (noChecksums) Unwrap() error { return ErrChecksum }

@@ -292,7 +292,7 @@ func (b *Batch) mayRemoveChecksums() error {
 	if !b.f.opts.RequireChecksums {
 		return nil
 	}
-	return b.f.wrap("variable-length metalayer "+checksumLayer, -1, fmt.Errorf("OpenOptions.RequireChecksums is set: %w", ErrParam))
+	return b.f.wrap("variable-length metalayer "+checksumLayer, -1, fmt.Errorf("option RequireChecksums is set: %w", ErrParam))
 }
 
 // Reorder moves chunk order[i] to position i. It returns ErrParam if order does not contain each chunk number once, or

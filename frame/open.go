@@ -434,7 +434,7 @@ func (f *Frame) errHidden() error {
 // checkMeta returns ErrTooLarge unless metalayers may take n bytes.
 func (f *Frame) checkMeta(n int64) error {
 	if most := f.opts.MaxMeta; most > 0 && n > most {
-		return fmt.Errorf("%d bytes, OpenOptions.MaxMeta allows %d: %w", n, most, ErrTooLarge)
+		return fmt.Errorf("%d bytes, option MaxMeta allows %d: %w", n, most, ErrTooLarge)
 	}
 	return nil
 }

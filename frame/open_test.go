@@ -87,7 +87,7 @@ func plainFrame(t *testing.T) []byte {
 func TestRequireChecksums(t *testing.T) {
 	ctx, o := context.Background(), &options{RequireChecksums: true}
 	_, err := OpenBytes(plainFrame(t), o.bytes())
-	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, but OpenOptions.RequireChecksums is set") {
+	if !errors.Is(err, ErrChecksum) || !strings.Contains(err.Error(), "the frame has no checksums, but option RequireChecksums is set") {
 		t.Errorf("without checksums: %v", err)
 	}
 	b := checkedFrame(t)

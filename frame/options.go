@@ -406,7 +406,7 @@ func checkLimit(n, limit int64, fixed bool) error {
 	case n <= limit:
 		return nil
 	case fixed:
-		return fmt.Errorf("%d bytes, but OpenOptions.MaxBytes allows %d: %w", n, limit, ErrTooLarge)
+		return fmt.Errorf("%d bytes, but option MaxBytes allows %d: %w", n, limit, ErrTooLarge)
 	default:
 		return fmt.Errorf("%d bytes, but the default limit is %d; OpenOptions.MaxBytes may allow more: %w", n, limit, ErrTooLarge)
 	}

@@ -424,7 +424,7 @@ func parseIndex(b []byte, h *coder.Header, want int64, most int, p *coder.Pool) 
 	}
 	n := h.NBytes / 8
 	if most > 0 && n > most {
-		return index{}, fmt.Errorf("%d chunks, OpenOptions.MaxChunks allows %d: %w", n, most, ErrTooLarge)
+		return index{}, fmt.Errorf("%d chunks, option MaxChunks allows %d: %w", n, most, ErrTooLarge)
 	}
 	if h.Special == chunk.Value && h.CBytes == coder.HeaderSize+8 {
 		if e := entry(binary.LittleEndian.Uint64(b[coder.HeaderSize:])); e < 0 {

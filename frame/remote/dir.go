@@ -281,7 +281,7 @@ type fileRanges struct {
 }
 
 // errPutOff is returned if the whole file does not fit Options.MaxBytes now.
-var errPutOff = errors.New("the server sends whole files, and Options.MaxBytes has no room for another one now")
+var errPutOff = errors.New("the server sends whole files, and option MaxBytes has no room for another one now")
 
 // planned returns how many bytes are fetched for the ranges of a file, with the gaps between them.
 func (d *Dir) planned(g *fileRanges) (bytes int64) {

@@ -178,7 +178,7 @@ func (c *client) first(ctx context.Context, w wish) (p part, err error) {
 func (c *client) checkWhole(a *answer) error {
 	if most := max(c.o.MaxWhole, 0); a.n > most {
 		return &Error{URL: c.name, Status: a.status,
-			Err: unsupported("the server ignores ranges, and the object has %d bytes; Options.MaxWhole allows %d", a.n, most)}
+			Err: unsupported("the server ignores ranges, and the object has %d bytes; option MaxWhole allows %d", a.n, most)}
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func (c *client) whole(ctx context.Context, a *answer, alive func()) ([]byte, er
 		}
 		if data = append(data, buf[:n]...); int64(len(data)) > most {
 			return nil, &Error{URL: c.name, Status: a.status,
-				Err: unsupported("the server ignores ranges, and the object has more than %d bytes, which Options.MaxWhole allows", most)}
+				Err: unsupported("the server ignores ranges, and the object has more than %d bytes, which option MaxWhole allows", most)}
 		}
 		if a.n < 0 {
 			if err := c.admits(int64(len(data)), false); err != nil {

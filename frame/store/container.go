@@ -128,7 +128,7 @@ func (d *directory) files(ctx context.Context, most int) ([]file, error) {
 	d.temps = nil
 	err := d.walk(ctx, ".", func(name string, e fs.DirEntry) error {
 		if len(list) == most {
-			return faults.TooLargef("more than %d files, as MaxLeaves allows", most)
+			return faults.TooLargef("more than %d files, as option MaxLeaves allows", most)
 		}
 		f := file{name: name, size: -1}
 		if e.Type()&fs.ModeSymlink != 0 {

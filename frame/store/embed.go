@@ -46,7 +46,7 @@ func (s *Store) readEmbed(f *frame.Frame, head *embedHead, src source.Source) er
 		return err
 	}
 	if n, most := len(nodes)+s.index.len(), s.opts.maxLeaves(); n > most {
-		return faults.TooLargef("%d leaves, more than MaxLeaves allows (%d)", n, most)
+		return faults.TooLargef("%d leaves, more than option MaxLeaves allows (%d)", n, most)
 	}
 	p, err := newPool(f)
 	if err != nil {

@@ -113,7 +113,7 @@ func Read(ctx context.Context, src source.Source, tail []byte, most int) ([]Memb
 		return nil, nil, err
 	}
 	if d.count > int64(most) {
-		return nil, nil, faults.TooLargef("%d members, more than MaxLeaves allows (%d)", d.count, most)
+		return nil, nil, faults.TooLargef("%d members, more than option MaxLeaves allows (%d)", d.count, most)
 	}
 	const atOnce = 4 << 20
 	if start := max(d.offset-tailLen/4, 0); d.offset < w.off && size-start <= atOnce+2*tailLen {
