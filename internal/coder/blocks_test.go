@@ -313,15 +313,23 @@ func readAll(t *testing.T, name string, w *Worker, r *Reader, src []byte) {
 	}
 }
 
+// newReaderAt opens the chunk at the start of src, which has size bytes.
+func newReaderAt(src io.ReaderAt, size int64, o *Options) (*readerAt, error) {
+	a := &readerAt{pool: NewPool(o)}
+	w := a.pool.Get()
+	defer a.pool.Put(w)
+	return a, w.OpenAt(&a.r, src, 0, size, 0, 0)
+}
+
 func TestReaderAt(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(3, 4))
 	for name, c := range chunksForBlocks(t) {
 		b, src := c[0], c[1]
-		a, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), &Options{Concurrency: 2})
+		a, err := newReaderAt(bytes.NewReader(b), int64(len(b)), &Options{Concurrency: 2})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if a.Size() != int64(len(src)) || a.Header().NBytes != len(src) {
+		if a.Size() != int64(len(src)) || a.r.NBytes != len(src) {
 			t.Errorf("%s: size %d", name, a.Size())
 		}
 		for range 60 {
@@ -364,7 +372,7 @@ func TestReadsLittle(t *testing.T) {
 	}
 	for _, b := range [][]byte{b, stored} {
 		c := &countingReader{ReaderAt: bytes.NewReader(b)}
-		a, err := NewReaderAt(c, int64(len(b)), nil)
+		a, err := newReaderAt(c, int64(len(b)), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -389,7 +397,7 @@ func TestGoroutines(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil)
+	a, err := newReaderAt(bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,8 @@ func (p *Pool) DecodeNumber(dst, src []byte, number int64) ([]byte, error) {
 	w := p.Get()
 	w.Chunk = number
 	out, err := p.decode(dst, src, w)
-	w.reader.reset() // retain no memory of the caller
-	p.Put(w)         // not after a panic: see putWorkers
+	w.reader.Release() // retain no memory of the caller
+	p.Put(w)           // not after a panic: see putWorkers
 	return out, err
 }
 

@@ -155,7 +155,7 @@ func TestEncodeZeros(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil)
+	r, err := newReaderAt(bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

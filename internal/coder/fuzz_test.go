@@ -104,7 +104,7 @@ func FuzzBlocks(f *testing.F) {
 		if h.Special == Regular && !h.Stored {
 			chunk = permute(t, chunk, int(a&7))
 		}
-		r, err := NewReaderAt(bytes.NewReader(chunk), int64(len(chunk)), &Options{Concurrency: 2})
+		r, err := newReaderAt(bytes.NewReader(chunk), int64(len(chunk)), &Options{Concurrency: 2})
 		if err != nil {
 			t.Fatalf("%+v: %v", p, err)
 		}

@@ -245,10 +245,10 @@ func TestLimits(t *testing.T) {
 		}
 	}
 	// One block of the chunk would need as much.
-	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, errs.ErrTooLarge) {
+	if _, err := newReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, errs.ErrTooLarge) {
 		t.Errorf("a block of 100 MiB out of %d bytes: %v", len(b), err)
 	}
-	if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), &Options{MaxBytes: 100 << 20}); err != nil {
+	if _, err := newReaderAt(bytes.NewReader(b), int64(len(b)), &Options{MaxBytes: 100 << 20}); err != nil {
 		t.Errorf("a block of 100 MiB that is allowed: %v", err)
 	}
 	// Memory of the caller is not limited. Blocks still are.

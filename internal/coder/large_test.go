@@ -66,7 +66,7 @@ func TestLargeSpecial(t *testing.T) {
 				}
 				total += len(got)
 			}
-			at, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil)
+			at, err := newReaderAt(bytes.NewReader(b), int64(len(b)), nil)
 			if err != nil {
 				t.Fatal(err)
 			}

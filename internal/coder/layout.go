@@ -51,7 +51,7 @@ func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
 	return l, nil
 }
 
-// BlockLen returns the decoded size of block k in bytes. Block 0 of a chunk without blocks has none.
+// BlockLen returns the decoded size of block k in bytes, or 0 for block 0 of a chunk without blocks.
 func (l *Layout) BlockLen(k int) int { return l.blockLen(k) }
 
 // Streams returns the number of streams of block k.

@@ -8,7 +8,7 @@ import "github.com/goblosc/blosc2/internal/codecs"
 // block positions, or the chunk is all that OpenAt reads, no block is located. Afterwards r only serves BlockRange
 // and has a Header. Errors are those of Open.
 func (r *Reader) Locate(head []byte, size int64) (first int, err error) {
-	r.reset()
+	r.Release()
 	h, err := ParseHeader(head, size)
 	if err != nil {
 		return 0, err
@@ -24,7 +24,7 @@ func (r *Reader) Locate(head []byte, size int64) (first int, err error) {
 		return streams, nil
 	}
 	if err := r.readStarts(head); err != nil {
-		r.reset()
+		r.Release()
 		return 0, err
 	}
 	if h.HasDict {
@@ -49,6 +49,3 @@ func (r *Reader) BlockRange(k int) (from, to int) {
 
 // NeedsFirst reports whether decoding any block takes the bytes of block 0.
 func (r *Reader) NeedsFirst() bool { return r.Filters.has(Delta) && !r.VLBlocks && !r.Stored }
-
-// Release makes r a Reader without a chunk, which refers to no memory or source of a caller.
-func (r *Reader) Release() { r.reset() }

@@ -11,14 +11,14 @@ import (
 // Open opens a chunk in memory. The reader refers to b until it is opened again. Bytes after the chunk are ignored.
 // Errors are ErrCorrupt, errors.ErrUnsupported or ErrTooLarge, in an *Error.
 func (w *Worker) Open(r *Reader, b []byte) error {
-	r.reset()
+	r.Release()
 	h, err := ParseHeader(b, int64(len(b)))
 	if err != nil {
 		return err
 	}
 	r.Header, r.mem = h, b[:h.CBytes:h.CBytes]
 	if err = w.open(r); err != nil {
-		r.reset()
+		r.Release()
 	}
 	return err
 }
@@ -28,7 +28,7 @@ func (w *Worker) Open(r *Reader, b []byte) error {
 // the whole chunk into memory. guess is the expected size of the chunk in bytes, or 0; a good guess saves a read.
 // Errors are those of Open and of src.
 func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want float64) error {
-	r.reset()
+	r.Release()
 	err := r.readHead(src, off, size, guess, want)
 	if err == nil {
 		err = w.readRest(r, src, off, want)
@@ -37,7 +37,7 @@ func (w *Worker) OpenAt(r *Reader, src io.ReaderAt, off, size, guess int64, want
 		err = w.open(r)
 	}
 	if err != nil {
-		r.reset()
+		r.Release()
 	}
 	return err
 }

@@ -127,8 +127,8 @@ func readError(err error, at, n, k int) error {
 	return &Error{Block: k, Off: int64(at) + int64(n), Err: err}
 }
 
-// reset makes r a reader without a chunk.
-func (r *Reader) reset() {
+// Release makes r a Reader without a chunk, which refers to no memory or source of a caller.
+func (r *Reader) Release() {
 	r.Header, r.mem, r.src, r.dict, r.Value, r.LargestBlock = Header{}, nil, nil, nil, nil, 0
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
 	r.steps, r.byPlane, r.pairs, r.uncached = steps{}, false, false, false

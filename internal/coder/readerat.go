@@ -5,28 +5,16 @@ import (
 	"slices"
 )
 
-// ReaderAt reads the decoded bytes of one chunk by their offset. See chunk.Coder.DecodeAt.
-type ReaderAt struct {
+// readerAt reads the decoded bytes of one chunk by their offset. See chunk.Coder.DecodeAt.
+type readerAt struct {
 	pool *Pool
 	r    Reader
-}
-
-// NewReaderAt opens the chunk at the start of src, which has size bytes. Bytes after the chunk are ignored. o may be
-// nil.
-func NewReaderAt(src io.ReaderAt, size int64, o *Options) (*ReaderAt, error) {
-	a := &ReaderAt{pool: NewPool(o)}
-	w := a.pool.Get()
-	defer a.pool.Put(w)
-	if err := w.OpenAt(&a.r, src, 0, size, 0, 0); err != nil {
-		return nil, err
-	}
-	return a, nil
 }
 
 // DecodeAt decodes the bytes [off, off+len(dst)) of the chunk at the start of src, which has size bytes. See
 // chunk.Coder.DecodeAt.
 func (p *Pool) DecodeAt(dst []byte, src io.ReaderAt, size, off int64) (int, error) {
-	a := ReaderAt{pool: p}
+	a := readerAt{pool: p}
 	w := p.Get()
 	err := w.OpenAt(&a.r, src, 0, size, 0, 0)
 	p.Put(w)
@@ -37,13 +25,10 @@ func (p *Pool) DecodeAt(dst []byte, src io.ReaderAt, size, off int64) (int, erro
 }
 
 // Size returns the decoded size of the chunk in bytes.
-func (a *ReaderAt) Size() int64 { return int64(a.r.NBytes) }
-
-// Header returns the header of the chunk. The caller must not change it.
-func (a *ReaderAt) Header() *Header { return &a.r.Header }
+func (a *readerAt) Size() int64 { return int64(a.r.NBytes) }
 
 // ReadAt decodes the bytes [off, off+len(p)) of the chunk into p. See chunk.Coder.DecodeAt.
-func (a *ReaderAt) ReadAt(p []byte, off int64) (int, error) {
+func (a *readerAt) ReadAt(p []byte, off int64) (int, error) {
 	if off < 0 {
 		return 0, paramError("reading at %d", off)
 	}

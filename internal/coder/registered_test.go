@@ -318,7 +318,7 @@ func TestMissingContext(t *testing.T) {
 			t.Errorf("%v, encoding a short last block: %v", id, err)
 		}
 		// The header is checked before any block.
-		if _, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, errors.ErrUnsupported) {
+		if _, err := newReaderAt(bytes.NewReader(b), int64(len(b)), nil); !errors.Is(err, errors.ErrUnsupported) {
 			t.Errorf("%v, opening without shape: %v", id, err)
 		}
 	}

@@ -391,7 +391,7 @@ func TestPostfilter(t *testing.T) {
 		if got, err := Decode(nil, c[0], o); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%s: %v, or other data", name, err)
 		}
-		a, err := NewReaderAt(bytes.NewReader(c[0]), int64(len(c[0])), o)
+		a, err := newReaderAt(bytes.NewReader(c[0]), int64(len(c[0])), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -114,7 +114,7 @@ func (p *Pool) DecodeVL(src []byte) ([][]byte, error) {
 	w := p.Get()
 	defer p.Put(w)
 	r := &w.reader
-	defer r.reset()
+	defer r.Release()
 	if err := w.Open(r, src); err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func vlRoundTrip(t *testing.T, what string, p Params, src []byte, blocks [][]byt
 		}
 		readAll(t, what, w, &r, src)
 	}
-	a, err := NewReaderAt(bytes.NewReader(b), int64(len(b)), nil)
+	a, err := newReaderAt(bytes.NewReader(b), int64(len(b)), nil)
 	if err != nil {
 		t.Fatalf("%s: %v", what, err)
 	}
@@ -187,7 +187,7 @@ func TestVLSizes(t *testing.T) {
 		if _, err := Decode(nil, bad, nil); !errors.Is(err, errs.ErrCorrupt) || !errors.As(err, &e) {
 			t.Errorf("%v: %v", sizes, err)
 		}
-		if _, err := NewReaderAt(bytes.NewReader(bad), int64(len(bad)), nil); !errors.Is(err, errs.ErrCorrupt) {
+		if _, err := newReaderAt(bytes.NewReader(bad), int64(len(bad)), nil); !errors.Is(err, errs.ErrCorrupt) {
 			t.Errorf("%v, opening: %v", sizes, err)
 		}
 	}

@@ -49,20 +49,29 @@ func TestSparseNumbersInBatch(t *testing.T) {
 	must(t, f.Close())
 }
 
-// TestMemoryRace reads and writes a Memory at the same time.
+// TestMemoryRace reads and writes a Memory at the same time. A read sees all of a write or nothing of it. With -race,
+// the test also fails if a read and a write use the memory at once but happen not to mix.
 func TestMemoryRace(t *testing.T) {
 	m := frame.NewMemory(make([]byte, 100))
+	want := make([]byte, 100)
+	copy(want[5:], "abc")
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for range 100 {
-			m.WriteAt([]byte{1, 2, 3}, 5)
+			m.WriteAt(want[5:8], 5)
 		}
 	})
 	p := make([]byte, 50)
 	for range 100 {
 		m.ReadAt(p, 0)
+		if s := string(p[5:8]); s != "abc" && s != "\x00\x00\x00" {
+			t.Errorf("a part of a write was read: %q", s)
+		}
 	}
 	wg.Wait()
+	if !bytes.Equal(m.Bytes(), want) {
+		t.Errorf("the Memory has % x after the writes, want % x", m.Bytes(), want)
+	}
 }
 
 // TestBeginAfterReclaim fails the commit by which Begin moves the trailer of an empty frame, in the sync of the header.
