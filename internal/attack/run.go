@@ -237,7 +237,7 @@ func (r *run) workHere(base string) {
 	for seed := range r.next {
 		if err == nil && r.count() < mostHere {
 			start := time.Now()
-			_, o, err := s.one(seed)
+			o, err := s.one(seed)
 			fault := ""
 			if err != nil {
 				fault = err.Error()

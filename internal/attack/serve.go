@@ -52,13 +52,14 @@ func (s *server) outside() string { return filepath.Join(s.base, "outside") }
 var made = []string{"in", "copy", "new", "in.b2lock", "copy.b2lock", "new.b2lock"}
 
 // one checks the mutant of a seed.
-func (s *server) one(seed uint64) (m *Mutant, o Outcome, err error) {
-	if m = newMutant(s.list, seed); m == nil || !canLink && !m.plain() {
-		return nil, o, nil
+func (s *server) one(seed uint64) (o Outcome, err error) {
+	m := newMutant(s.list, seed)
+	if m == nil || !canLink && !m.plain() {
+		return o, nil
 	}
 	work := filepath.Join(s.base, "work")
 	if err := os.Mkdir(work, 0o777); err != nil {
-		return m, o, err
+		return o, err
 	}
 	o, err = s.check(m, work, s.outside())
 	if now := snapshot(s.outside()); now != s.untouched {
@@ -74,7 +75,7 @@ func (s *server) one(seed uint64) (m *Mutant, o Outcome, err error) {
 			err = errors.Join(err, fmt.Errorf("left: %s", f))
 		}
 	}
-	return m, o, errors.Join(err, e, os.RemoveAll(work))
+	return o, errors.Join(err, e, os.RemoveAll(work))
 }
 
 // describe returns what the mutant of a seed is.
@@ -100,7 +101,7 @@ func serve(base string, check CheckFunc, in io.Reader, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, o, err := s.one(seed)
+		o, err := s.one(seed)
 		fmt.Fprint(out, formatAnswer(o, err))
 	}
 	return nil
