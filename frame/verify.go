@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"runtime/debug"
 
 	"github.com/goblosc/blosc2/chunk"
 	"github.com/goblosc/blosc2/frame/internal/crc32c"
 	"github.com/goblosc/blosc2/internal/coder"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/task"
 )
 
@@ -83,8 +83,8 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		switch {
 		case err == nil:
 			unread = 0
-		case s.remote && !again && mayBeDown(err):
-			if unread++; unread == mostUnread {
+		case s.remote && !again && errs.MayBeDown(err) && coder.IsRead(err):
+			if unread++; unread == errs.MostUnread {
 				return err
 			}
 		}
@@ -119,20 +119,6 @@ func (f *Frame) verifyLayers(ctx context.Context, s *snapshot, report func(error
 		}
 	}
 	return nil
-}
-
-// mostUnread is the number of chunks in a row that cannot be read after which Verify ends.
-const mostUnread = 4
-
-// mayBeDown reports whether a source that is down may return an error of a chunk: it cannot be read, but is neither
-// damaged nor missing nor forbidden.
-func mayBeDown(err error) bool {
-	for _, e := range []error{ErrCorrupt, ErrTooLarge, errors.ErrUnsupported, fs.ErrNotExist, fs.ErrPermission} {
-		if errors.Is(err, e) {
-			return false
-		}
-	}
-	return coder.IsRead(err)
 }
 
 // verifyChunk decodes chunk i block by block and returns its header. from reads the bytes of s.

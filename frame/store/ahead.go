@@ -6,6 +6,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
 	"github.com/goblosc/blosc2/frame/store/internal/zipdir"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Bytes that are read ahead at once: at first, so that a walk that ends soon costs little, and at most.
@@ -23,6 +24,7 @@ type ahead struct {
 	at      map[string]int           // positions in members
 	loaded  int                      // members before this position are not loaded again
 	held    map[string]source.Source // loaded and not yet opened
+	failed  map[string]error         // of members that were not loaded, because the source may be down
 	budget  int64                    // bytes of the next read
 }
 
@@ -92,6 +94,9 @@ func (a *ahead) open(ctx context.Context, name string) (*openFile, error) {
 	if ok && i >= a.loaded {
 		a.load(ctx, i)
 	}
+	if err := a.failed[name]; err != nil {
+		return nil, err
+	}
 	src := a.held[name]
 	if src == nil {
 		return a.zipFile.open(ctx, name)
@@ -101,8 +106,8 @@ func (a *ahead) open(ctx context.Context, name string) (*openFile, error) {
 	return &openFile{src: data}, err
 }
 
-// load reads ahead for the members from position i up. It does not report an error: missing bytes are read again when
-// it is used.
+// load reads ahead for the members from position i up. If the source may be down, its error is that of the members
+// whose bytes are missing. Otherwise missing bytes are read again when they are used.
 func (a *ahead) load(ctx context.Context, i int) {
 	var want []frame.Range
 	var of []int // the member of each range
@@ -118,16 +123,19 @@ func (a *ahead) load(ctx context.Context, i int) {
 	for k, r := range want {
 		parts[k], missing[k] = make([]byte, r.Len), r.Len
 	}
-	a.ranges.ReadRanges(ctx, want, func(k int, at int64, b []byte) error {
+	err := a.ranges.ReadRanges(ctx, want, func(k int, at int64, b []byte) error {
 		missing[k] -= int64(copy(parts[k][at:], b))
 		return nil
 	})
-	a.held = map[string]source.Source{}
+	a.held, a.failed = map[string]source.Source{}, map[string]error{}
 	for k, r := range want {
+		name := a.members[of[k]].Name
 		if missing[k] != 0 {
+			if errs.MayBeDown(err) {
+				a.failed[name] = err
+			}
 			continue
 		}
-		name := a.members[of[k]].Name
 		src := a.held[name]
 		if src == nil {
 			src = a.src

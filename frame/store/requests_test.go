@@ -310,7 +310,7 @@ func (s brokenRanges) ReadRanges(_ context.Context, want []frame.Range, got func
 		b := s.whole[r.Off:r.End()]
 		switch s.how {
 		case 0:
-			return io.ErrUnexpectedEOF
+			return errors.ErrUnsupported
 		case 1:
 			b = b[:len(b)/2]
 		}

@@ -30,8 +30,9 @@ type Entry struct {
 // Walk returns the entries below a group, "/" for the whole store, in the order of fs.WalkDir: after a group everything
 // below it, then the next key. It opens each leaf for its Kind. The leaves of a table are part of the entry of the
 // table. A table at the top has the key "/". For a leaf that cannot be opened, Walk yields an error with an Entry that
-// has its Key, and continues. If the source of a zip file has the method ReadRanges, Walk reads the required bytes of
-// many leaves at once.
+// has its Key, and continues. But if the source of [OpenSource] or [OpenReaderAt] returns errors for four leaves or
+// tables in a row, it is likely down: Walk then ends after the last of these errors. If the source of a zip file has
+// the method ReadRanges, Walk reads the required bytes of many leaves at once.
 func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
 	ctx = task.Context(ctx)
 	group = cleanKey(group)
@@ -50,7 +51,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 			yield(e, err)
 			return
 		}
-		box := s.readAhead(group)
+		box, far, unread := s.readAhead(group), s.far(), 0
 		for n := range s.below(group) {
 			if err := ctx.Err(); err != nil {
 				yield(Entry{Key: n.key}, err)
@@ -63,11 +64,28 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 			if e.Kind == KindTable && err == nil {
 				table = n.key
 			}
-			if !yield(e, err) {
+			switch {
+			case err != nil && far && errs.MayBeDown(err):
+				unread++
+			case err == nil && (e.Kind == KindTable || n.leaf != nil && n.leaf.ref == nil): // something was read
+				unread = 0
+			}
+			if !yield(e, err) || unread == errs.MostUnread {
 				return
 			}
 		}
 	}
+}
+
+// far reports whether the store reads from a source of the caller, which may be far away.
+func (s *Store) far() bool {
+	switch box := s.files.box.(type) {
+	case *zipFile:
+		return box.closer == nil
+	case embedFileOnly:
+		return box.closer == nil
+	}
+	return false
 }
 
 // Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if none of them has that key.

@@ -59,6 +59,23 @@ var (
 	ErrElsewhere = Kind("unsupported", ErrUnsupported)
 )
 
+// MostUnread is the number of errors in a row, of those of MayBeDown, after which a source is given up.
+const MostUnread = 4
+
+// MayBeDown reports whether a source that is down may return an error. It cannot if the error is that something is
+// damaged, of another kind, missing, forbidden or closed.
+func MayBeDown(err error) bool {
+	for _, e := range []error{
+		ErrCorrupt, ErrFormat, ErrTooLarge, ErrUnfinished, ErrParam, ErrShape, ErrBounds, ErrType, ErrValue,
+		errors.ErrUnsupported, fs.ErrNotExist, fs.ErrPermission, fs.ErrClosed,
+	} {
+		if errors.Is(err, e) {
+			return false
+		}
+	}
+	return err != nil
+}
+
 // SetOverwrite adds the advice to set Overwrite to an error for an existing name.
 func SetOverwrite(err error) error { return fmt.Errorf("%w; set Overwrite to replace it", err) }
 
