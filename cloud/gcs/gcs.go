@@ -9,7 +9,8 @@
 //
 // Credentials are the application default credentials. The query of the URL can set others: see
 // [gocloud.dev/blob/gcsblob.URLOpener]. The generation names the version of an object, and every read after the first
-// asks for that generation. Opening takes one round trip of two requests.
+// asks for that generation. Opening takes one round trip of two requests. A request is sent up to five times, also if
+// the program has set another number in a client of its own.
 package gcs
 
 import (
@@ -49,6 +50,10 @@ type Driver struct{}
 // errHandle ends a request of gocloud.dev/blob before it is sent.
 var errHandle = errors.New("the bucket is not one of package gcsblob")
 
+// attempts is the number of times that a request is sent. By default the storage library repeats it until its context
+// ends, and the error is then that nothing arrives.
+const attempts = 5
+
 // Get implements [cloud.Driver]. It reads from the ObjectHandle that gocloud.dev/blob makes for the key, because only
 // that has ranges at the end of an object.
 func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64, version string) (*remote.Answer, error) {
@@ -63,7 +68,7 @@ func (Driver) Get(ctx context.Context, b *blob.Bucket, key string, off, n int64,
 	if handle == nil {
 		return nil, err
 	}
-	handle = handle.ReadCompressed(true) // the stored bytes
+	handle = handle.ReadCompressed(true).Retryer(storage.WithMaxAttempts(attempts)) // the stored bytes
 	if version != "" {
 		g, err := strconv.ParseInt(version, 10, 64)
 		if err != nil {

@@ -2,8 +2,20 @@ package gcs_test
 
 import (
 	"context"
+	"errors"
+	"io"
 	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/gcp"
+	"google.golang.org/api/googleapi"
 
 	"github.com/goblosc/blosc2/cloud"
 	"github.com/goblosc/blosc2/cloud/gcs"
@@ -47,4 +59,51 @@ func TestLocations(t *testing.T) {
 		t.Setenv("STORAGE_EMULATOR_HOST", host)
 		return gcs.Open(t.Context(), "gs://bucket/dir/a?anonymous=true", o)
 	})
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestDown opens an object of a store that refuses requests: the error names the cause, also if it comes too late.
+func TestDown(t *testing.T) {
+	refused := func(*http.Request) (*http.Response, error) { return nil, syscall.ECONNREFUSED }
+	overloaded := func(*http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, Body: io.NopCloser(strings.NewReader("overloaded"))}, nil
+	}
+	for _, c := range []struct {
+		name   string
+		answer roundTrip
+		stall  time.Duration
+		want   func(error) bool
+	}{
+		{"refused", refused, time.Hour, func(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }},
+		{"503", overloaded, time.Hour, func(err error) bool {
+			var e *googleapi.Error
+			return errors.As(err, &e) && e.Code == http.StatusServiceUnavailable
+		}},
+		{"503, stalled", overloaded, time.Nanosecond, func(err error) bool {
+			return errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.Canceled) && strings.Contains(err.Error(), "503")
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var sent atomic.Int64
+			inner, err := gcsblob.OpenBucket(t.Context(), gcp.NewAnonymousHTTPClient(roundTrip(func(r *http.Request) (*http.Response, error) {
+				sent.Add(1)
+				return c.answer(r)
+			})), "bucket", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b := cloud.New(inner, "gs://bucket", gcs.Driver{})
+			defer b.Close()
+			synctest.Test(t, func(t *testing.T) {
+				_, err = b.Open(t.Context(), "dir/a", &remote.Options{Small: true, Stall: c.stall, Retries: -1})
+			})
+			if err == nil || !c.want(err) || sent.Load() > 5 {
+				t.Errorf("%d requests: %v", sent.Load(), err)
+			}
+			t.Log(err)
+		})
+	}
 }

@@ -184,7 +184,7 @@ func (c *client) get(ctx context.Context, w wish, id *identity) (*answer, error)
 	got, err := c.getter.Get(ctx, w.off, w.n, version)
 	switch {
 	case err != nil && ctx.Err() != nil:
-		return nil, c.transportError(ctx, err)
+		return nil, c.endedError(ctx, err)
 	case w.off < 0 && errors.Is(err, errors.ErrUnsupported):
 		return fail(fmt.Errorf("%w: %w", err, errNoRange))
 	case err != nil:
@@ -214,6 +214,19 @@ func (c *client) get(ctx context.Context, w wish, id *identity) (*answer, error)
 		return fail(err)
 	}
 	return a, nil
+}
+
+// endedError returns the error of a Getter whose context has ended. If nothing arrived for too long, it names the last
+// error before that, which the Getter may have met in a request that it was about to repeat.
+func (c *client) endedError(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	for err != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, cause)) {
+		err = errors.Unwrap(err)
+	}
+	if err != nil && errors.Is(cause, errStalled) {
+		return &Error{URL: c.name, Err: &temporary{err: fmt.Errorf("%w; the last error: %w", cause, err)}}
+	}
+	return c.transportError(ctx, ctx.Err())
 }
 
 // send sends a request with a header Range. The caller must close the body of the response.
