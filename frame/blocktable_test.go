@@ -418,3 +418,23 @@ func (b *Batch) damageTable(rng *rand.Rand) error {
 	b.next.tabled = b.next.index
 	return nil
 }
+
+// The beginnings of chunks that are kept take no more memory than the limit, also if they are short.
+func TestHeadsMemory(t *testing.T) {
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	var h heads
+	for i := range int64(200_000) {
+		h.put(i, make([]byte, 32))
+		h.put(i, make([]byte, 32))
+	}
+	if n := heap() - before; n > maxHeads*3/2 || len(h.list) < 10_000 {
+		t.Errorf("%d bytes for %d beginnings, limit %d", n, len(h.list), maxHeads)
+	}
+	runtime.KeepAlive(&h)
+}

@@ -298,7 +298,7 @@ func (p *prefetcher) load(list []*chunkAhead) {
 		return
 	}
 	for _, a := range list {
-		if a.head == nil && a.share < 0.5 { // another part of the chunk may be read next
+		if a.head == nil && (a.share < 0.5 || p.d.cache != nil) { // another part, or cached blocks, may be read next
 			if b, n := a.beginning(); b != nil && (len(b) >= n || a.table != nil) {
 				p.d.s.heads.put(a.off, bytes.Clone(b[:min(n, len(b), int(a.headLen()))]))
 			}

@@ -504,8 +504,10 @@ func (s *snapshot) packed() bool {
 // isIndex reports whether a chunk may be an index.
 func isIndex(h *coder.Header) bool { return h.TypeSize == 8 && h.NBytes%8 == 0 && !h.VLBlocks }
 
-// maxHeads is the largest number of bytes in heads.
-const maxHeads = 8 << 20
+const (
+	maxHeads = 8 << 20 // largest number of bytes in heads
+	headCost = 128     // memory for each of them besides its bytes
+)
 
 // heads holds the beginnings of chunks that were read ahead, which locate their blocks.
 type heads struct {
@@ -527,13 +529,16 @@ func (h *heads) put(off int64, b []byte) {
 	if h.list == nil {
 		h.list = map[int64][]byte{}
 	}
-	h.bytes += int64(len(b) - len(h.list[off]))
+	if old, ok := h.list[off]; ok {
+		h.bytes -= int64(len(old) + headCost)
+	}
+	h.bytes += int64(len(b) + headCost)
 	h.list[off] = b
 	for k, b := range h.list {
 		if h.bytes <= maxHeads {
 			break
 		}
-		h.bytes -= int64(len(b))
+		h.bytes -= int64(len(b) + headCost)
 		delete(h.list, k)
 	}
 }

@@ -63,6 +63,22 @@ func TestFarRounds(t *testing.T) {
 	readFar(t, local, a, src, 2)
 }
 
+// TestFarCached reads chunks again whose blocks are in the cache: in one call, and in one call for each chunk.
+func TestFarCached(t *testing.T) {
+	for _, block := range []int64{1 << 12, 1 << 14} { // a part of a chunk, and all of it
+		local, a, src := farArray(t, []int64{20, 1 << 14}, []int64{1, 1 << 14}, []int64{1, block}, &ndarray.OpenOptions{Cache: 4 << 20}, nil)
+		readFar(t, local, a, src, 1, ndarray.At(7), ndarray.At(5))
+		readFar(t, local, a, src, 0, ndarray.At(7), ndarray.At(5))
+		for i := range int64(20) {
+			readFar(t, local, a, src, 1, ndarray.At(i))
+		}
+		for i := range int64(20) {
+			readFar(t, local, a, src, 0, ndarray.At(i))
+		}
+		readFar(t, local, a, src, 0)
+	}
+}
+
 // TestFarWindows reads more bytes than are read ahead at a time: of many chunks, and of one chunk.
 func TestFarWindows(t *testing.T) {
 	const most = 1 << 20 // a quarter at a time
