@@ -48,7 +48,9 @@ type Options struct {
 	MaxLen    int64         // 0 = 8 MiB
 	MaxBytes  int64         // 0 = 64 MiB
 
-	Cache int64 // bytes to keep in memory, besides the first and the last 64 KiB
+	// Cache is the size in bytes of a cache of received ranges in memory, besides the first and the last 64 KiB; 0 =
+	// none. Each range counts 288 bytes more than it has. The cache drops the least recently used ranges.
+	Cache int64
 
 	// Dir is a folder for a cache on disk, which several processes may share. Open creates it, with its parents, if it
 	// is missing. Its files are readable only by the user. DirBytes limits its size in bytes; 0 = 1 GiB. Each Object

@@ -49,9 +49,15 @@ type table struct {
 type cache struct {
 	mu    sync.Mutex
 	lru   list.List // of segments; the front was used last
-	bytes int64     // in lru
+	bytes int64     // that the segments in lru count
 	limit int64     // of bytes
 }
+
+// segmentCost is the memory for a segment besides its bytes.
+const segmentCost = 288
+
+// cost returns the number of bytes that a segment counts in a cache.
+func (s *segment) cost() int64 { return s.Len + segmentCost }
 
 // pin adds bytes that stay in memory.
 func (t *table) pin(off int64, data []byte) {
@@ -111,7 +117,7 @@ func (t *table) remove(s *segment) {
 	}
 	if s.elem != nil {
 		t.lru.Remove(s.elem)
-		t.bytes -= s.Len
+		t.bytes -= s.cost()
 		s.elem = nil
 	}
 }
@@ -234,7 +240,7 @@ func (t *table) finish(l *load, data []byte, err error, exit *task.Exit) {
 
 // keep adds a segment that is done to the cache, or removes it if no call holds it.
 func (t *table) keep(s *segment) {
-	if s.Len > t.limit {
+	if s.cost() > t.limit {
 		if s.refs == 0 {
 			t.remove(s)
 		}
@@ -245,7 +251,7 @@ func (t *table) keep(s *segment) {
 		return // canceled
 	}
 	s.elem = t.lru.PushFront(s)
-	for t.bytes += s.Len; t.bytes > t.limit; {
+	for t.bytes += s.cost(); t.bytes > t.limit; {
 		last := t.lru.Back().Value.(*segment)
 		last.table.remove(last)
 	}
