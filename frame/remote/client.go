@@ -319,7 +319,7 @@ func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, erro
 	a.settled = a.id.settled(resp.Header)
 	switch resp.StatusCode {
 	case http.StatusOK, http.StatusPartialContent:
-		if e := resp.Header.Get("Content-Encoding"); resp.Uncompressed || e != "" && !strings.EqualFold(e, "identity") {
+		if e, ok := encoding(resp); ok {
 			return fail(unsupported("the server encodes the content (Content-Encoding %.40q)", e))
 		}
 	case http.StatusRequestedRangeNotSatisfiable:
@@ -353,6 +353,16 @@ func (c *client) check(resp *http.Response, w wish, id *identity) (*answer, erro
 		return fail(err)
 	}
 	return a, nil
+}
+
+// encoding reports whether the content of a response is encoded, and returns the values of its Content-Encoding.
+func encoding(resp *http.Response) (value string, encoded bool) {
+	value = strings.Join(resp.Header.Values("Content-Encoding"), ", ")
+	for part := range strings.SplitSeq(value, ",") {
+		part = strings.TrimSpace(part)
+		encoded = encoded || part != "" && !strings.EqualFold(part, "identity")
+	}
+	return value, encoded || resp.Uncompressed
 }
 
 // checkWhole checks an answer of the whole object.

@@ -162,6 +162,10 @@ var lastingFaults = []faultTest{
 		w.Header().Set("Content-Encoding", "gzip")
 		return false
 	}, errors.ErrUnsupported, "gzip"},
+	{"encoded, second field", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
+		w.Header()["Content-Encoding"] = []string{"identity", "gzip"}
+		return false
+	}, errors.ErrUnsupported, "identity, gzip"},
 	{"several ranges", func(s *server, n int64, w http.ResponseWriter, r *http.Request) bool {
 		r.Header.Set("Range", "bytes=0-1,5-6")
 		return false

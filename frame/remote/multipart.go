@@ -129,7 +129,7 @@ func (c *client) askSeveral(ctx context.Context, ranges string, id *identity, al
 		return nil, nil, errNotSeveral
 	}
 	kind, params, err := mime.ParseMediaType(resp.Header.Get("Content-Type"))
-	if err != nil || kind != "multipart/byteranges" || params["boundary"] == "" || resp.Uncompressed || resp.Header.Get("Content-Encoding") != "" {
+	if _, encoded := encoding(resp); err != nil || encoded || kind != "multipart/byteranges" || params["boundary"] == "" {
 		resp.Body.Close()
 		return nil, nil, errNotSeveral
 	}

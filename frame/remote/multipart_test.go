@@ -107,6 +107,16 @@ func TestMultipartFaults(t *testing.T) {
 			w.WriteHeader(http.StatusPartialContent)
 			return true
 		}, nil},
+		{"encoded, second field", func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			w.Header()["Content-Encoding"] = []string{"", "gzip"}
+			w.Header().Set("Content-Type", "multipart/byteranges; boundary=XX")
+			w.WriteHeader(http.StatusPartialContent)
+			for _, off := range []int{200_000, 300_000} {
+				fmt.Fprintf(w, "\r\n--XX\r\nContent-Range: bytes %d-%d/500000\r\n\r\n%s", off, off+999, make([]byte, 1000))
+			}
+			io.WriteString(w, "\r\n--XX--\r\n")
+			return true
+		}, nil},
 		{"broken off once", func(n int64, w http.ResponseWriter, r *http.Request) bool {
 			if n > 1 {
 				return false

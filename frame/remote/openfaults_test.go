@@ -107,6 +107,10 @@ func TestOpenFaults(t *testing.T) {
 			w.Header().Set("Content-Encoding", "br")
 			return false
 		}, nil, `"br"`, errors.ErrUnsupported},
+		{"encoded, second field", big, func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			w.Header()["Content-Encoding"] = []string{"identity", "br"}
+			return false
+		}, nil, `"identity, br"`, errors.ErrUnsupported},
 		{"busy twice", big, func(n int64, w http.ResponseWriter, r *http.Request) bool {
 			if n <= 2 {
 				w.WriteHeader(http.StatusBadGateway)
