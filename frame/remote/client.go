@@ -182,6 +182,9 @@ func (c *client) get(ctx context.Context, w wish, id *identity) (*answer, error)
 		version, _ = strconv.Unquote(id.ETag)
 	}
 	got, err := c.getter.Get(ctx, w.off, w.n, version)
+	if err != nil {
+		err = shorten(err, maxGetterText)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, c.endedError(ctx, err)
@@ -224,7 +227,7 @@ func (c *client) endedError(ctx context.Context, err error) error {
 		err = errors.Unwrap(err)
 	}
 	if err != nil && errors.Is(cause, errStalled) {
-		return &Error{URL: c.name, Err: &temporary{err: fmt.Errorf("%w; the last error: %w", cause, err)}}
+		return &Error{URL: c.name, Err: &temporary{err: fmt.Errorf("%w; the last error: %w", cause, shorten(err, maxGetterText))}}
 	}
 	return c.transportError(ctx, ctx.Err())
 }
@@ -246,7 +249,7 @@ func (c *client) send(ctx context.Context, ranges string, id *identity) (*http.R
 	}
 	resp, err := c.http.Do(req)
 	if err != nil && resp != nil { // a redirect that the client does not follow
-		return nil, &Error{URL: c.name, Status: resp.StatusCode, Err: unwrapURL(err)}
+		return nil, &Error{URL: c.name, Status: resp.StatusCode, Err: shorten(unwrapURL(err), maxText)}
 	}
 	if err != nil {
 		return nil, c.transportError(ctx, err)

@@ -96,7 +96,8 @@
 // # Security
 //
 // The memory for an answer does not depend on the sizes that the server claims, except for an object that is read
-// whole. Messages name the URL without password and query. Redirects are followed as the client of Options.Client
-// follows them. Package net/http removes Authorization and cookies from requests to another host, and no other field of
-// Options.Header. Such requests do not name the first URL in the field Referer.
+// whole. Messages name the URL without password and query, and cut long texts, such as a line of an answer. Redirects
+// are followed as the client of Options.Client follows them. Package net/http removes Authorization and cookies from
+// requests to another host, and no other field of Options.Header. Such requests do not name the first URL in the field
+// Referer.
 package remote

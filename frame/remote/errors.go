@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/goblosc/blosc2/internal/errs"
 )
@@ -36,6 +37,36 @@ func (e *Error) Error() string { return e.URL + ": " + e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// Largest texts of the errors of others, in bytes. Errors of package net/http quote whole lines of an answer.
+const (
+	maxText       = 300
+	maxGetterText = 1 << 10 // libraries of stores write several lines
+)
+
+// shortened is an error with a shorter text.
+type shortened struct {
+	error
+	text string
+}
+
+// Error returns the beginning of the text of the error.
+func (s *shortened) Error() string { return s.text }
+
+// Unwrap returns the error.
+func (s *shortened) Unwrap() error { return s.error }
+
+// shorten returns err with at most n bytes of its text, and dots if the text has more.
+func shorten(err error, n int) error {
+	text := err.Error()
+	if len(text) <= n {
+		return err
+	}
+	for n > 0 && !utf8.RuneStart(text[n]) {
+		n--
+	}
+	return &shortened{err, strings.Clone(text[:n]) + "..."}
+}
 
 // changed is ErrChanged in words for an object on a server.
 type changed string

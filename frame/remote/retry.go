@@ -66,7 +66,9 @@ func (c *client) transportError(ctx context.Context, err error) error {
 	case strings.HasPrefix(err.Error(), "failed to parse Location header"): // its text holds the query
 		err = errors.New("the server redirects to an invalid URL")
 	case repeatable(err):
-		err = &temporary{err: err}
+		err = &temporary{err: shorten(err, maxText)}
+	default:
+		err = shorten(err, maxText)
 	}
 	return &Error{URL: c.name, Err: err}
 }
@@ -277,7 +279,7 @@ func (c *client) bodyError(ctx context.Context, a *answer, n int, want int64, er
 	if err == io.EOF {
 		err = io.ErrUnexpectedEOF
 	}
-	err = fmt.Errorf("the answer broke off after %d of %d bytes: %w", n, want, err)
+	err = fmt.Errorf("the answer broke off after %d of %d bytes: %w", n, want, shorten(err, maxText))
 	return &Error{URL: c.name, Status: a.status, Err: &temporary{err: err}}
 }
 
