@@ -60,9 +60,9 @@ func (b Boxes) ReadAhead(n int) Boxes {
 	return b
 }
 
-// batch returns the number of boxes that one goroutine may load at a time, for items that take size bytes of memory: 1
-// unless they are small and local, in a file or in memory.
-func (b Boxes) batch(local bool, size int) int {
+// perLoad returns the number of boxes that one goroutine may load at a time, for items that take size bytes of memory:
+// 1 unless they are small and local, in a file or in memory.
+func (b Boxes) perLoad(local bool, size int) int {
 	const most, bytes = 64, 128 << 10
 	if !local {
 		return 1 // each goroutine has a request of its own

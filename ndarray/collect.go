@@ -18,13 +18,13 @@ import (
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
-// bounds limits the memory for items that arrive one after the other.
-type bounds struct {
+// memoryLimits limits the memory for items that arrive one after the other.
+type memoryLimits struct {
 	slab int64 // bytes to collect before writing chunks, if chunks are not larger
 	most int64 // maximum of bytes to collect; if chunks need more at a time, the items go through a temporary array
 }
 
-var defaultBounds = bounds{slab: 16 << 20, most: 256 << 20}
+var defaultLimits = memoryLimits{slab: 16 << 20, most: 256 << 20}
 
 // FromReader creates an array from the items in src, in C order, as they are stored. It reads exactly the bytes of the
 // array. It returns ErrShape if src ends early.
@@ -42,7 +42,7 @@ func FromReader(ctx context.Context, name string, shape []int64, dtype string, s
 	if err != nil {
 		return nil, err
 	}
-	return l.collect(ctx, name, defaultBounds, readFrom(src, 64<<20))
+	return l.collect(ctx, name, defaultLimits, readFrom(src, 64<<20))
 }
 
 // readFrom returns a function that fills a collector from a reader. It allocates piece bytes before any have arrived,
@@ -75,8 +75,8 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 	if err != nil {
 		return nil, err
 	}
-	return l.collect(ctx, name, defaultBounds, func(f *collector) error {
-		values := make([]T, 0, batch) // that are not in f.buf yet
+	return l.collect(ctx, name, defaultLimits, func(f *collector) error {
+		values := make([]T, 0, itemsAtOnce) // that are not in f.buf yet
 		n, size, taken := 0, l.dtype.Size, 0
 		if !f.more() {
 			return nil
@@ -85,7 +85,7 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 		for x := range seq {
 			values = append(values, x)
 			taken++
-			if len(values) < batch && n+len(values)*size < len(f.buf) {
+			if len(values) < itemsAtOnce && n+len(values)*size < len(f.buf) {
 				continue
 			}
 			if err := e.encode(f.buf[n:n+len(values)*size], values, taken-len(values)); err != nil {
@@ -110,7 +110,7 @@ func FromSeq[T any](ctx context.Context, name string, shape []int64, seq iter.Se
 }
 
 // collect creates an array from items that fill supplies one after the other, in C order.
-func (l *layout) collect(ctx context.Context, name string, m bounds, fill func(f *collector) error) (*Array, error) {
+func (l *layout) collect(ctx context.Context, name string, m memoryLimits, fill func(f *collector) error) (*Array, error) {
 	return l.create(ctx, name, func(b *frame.Batch) error {
 		if l.geo.Items == 0 {
 			return ctx.Err()
@@ -120,7 +120,7 @@ func (l *layout) collect(ctx context.Context, name string, m bounds, fill func(f
 			return f.run(fill)
 		}
 		return l.viaTemporary(ctx, name, func(temp *layout, name string) error {
-			t, err := temp.collect(ctx, name, bounds{m.slab, math.MaxInt64}, fill)
+			t, err := temp.collect(ctx, name, memoryLimits{m.slab, math.MaxInt64}, fill)
 			if err != nil {
 				return err
 			}
@@ -130,8 +130,7 @@ func (l *layout) collect(ctx context.Context, name string, m bounds, fill func(f
 				return err
 			}
 			defer h.release()
-			s := h.stream(l)
-			return s.run(ctx, b)
+			return h.boxWriter(l).run(ctx, b)
 		})
 	})
 }

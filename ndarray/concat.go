@@ -198,9 +198,9 @@ func (j *joining) add(ctx context.Context, r Reader) error {
 // run writes all chunks. Rows of chunks are copied as stored where possible.
 func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 	g := j.l.geo
-	s := j.parts[0].stream(j.l)
-	s.read, s.ahead = j.read, nil
-	s.check = func(ctx context.Context, n int64) error {
+	w := j.parts[0].boxWriter(j.l)
+	w.read, w.ahead = j.read, nil
+	w.check = func(ctx context.Context, n int64) error {
 		for _, p := range j.parts {
 			if err := p.a.checkChunks(ctx, n); err != nil {
 				return err
@@ -209,8 +209,8 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		return nil
 	}
 	for _, p := range j.parts {
-		if most := p.a.opts.MaxBytes; most > 0 && (s.limit <= 0 || most < s.limit) {
-			s.limit = most
+		if most := p.a.opts.MaxBytes; most > 0 && (w.limit <= 0 || most < w.limit) {
+			w.limit = most
 		}
 	}
 	copied := false
@@ -219,9 +219,9 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		copied = copied || p.from < p.to
 	}
 	if g.Items == 0 || !copied {
-		return s.run(ctx, b)
+		return w.run(ctx, b)
 	}
-	if err := s.zeros(b); err != nil || j.allZeros() {
+	if err := w.zeros(b); err != nil || j.allZeros() {
 		return err
 	}
 	// An index whose chunks are not written in order is in memory, even if all chunks are special.
@@ -247,7 +247,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 			continue
 		}
 		ahead.Begin(i)
-		err := j.writeRows(ctx, b, s, row, p.from)
+		err := j.writeRows(ctx, b, w, row, p.from)
 		if err == nil {
 			err = j.copyRows(ctx, b, p)
 		}
@@ -257,7 +257,7 @@ func (j *joining) run(ctx context.Context, b *frame.Batch) error {
 		}
 		row = p.to
 	}
-	return j.writeRows(ctx, b, s, row, g.Grid[j.axis])
+	return j.writeRows(ctx, b, w, row, g.Grid[j.axis])
 }
 
 // copyRows copies the rows of chunks of a part that are copied as stored.
@@ -320,7 +320,7 @@ func (j *joining) findRows(p *joined) {
 }
 
 // writeRows compresses rows of chunks.
-func (j *joining) writeRows(ctx context.Context, b *frame.Batch, s *stream, from, to int64) error {
+func (j *joining) writeRows(ctx context.Context, b *frame.Batch, w *boxWriter, from, to int64) error {
 	if from == to {
 		return nil
 	}
@@ -328,7 +328,7 @@ func (j *joining) writeRows(ctx context.Context, b *frame.Batch, s *stream, from
 	length := j.l.geo.ChunkShape[j.axis]
 	start[j.axis] = from * length
 	stop[j.axis] = min(stop[j.axis], to*length)
-	return s.write(ctx, b, s.boxes(start, stop))
+	return w.write(ctx, b, w.boxes(start, stop))
 }
 
 // chunks yields the numbers of all chunks that are copied from a part, in the result and in the array of the part. old

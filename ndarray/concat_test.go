@@ -509,8 +509,8 @@ func TestConcatLocking(t *testing.T) {
 	}
 }
 
-// TestStreamLarge creates arrays that are larger than the memory of a stream.
-func TestStreamLarge(t *testing.T) {
+// TestBoxWriterLarge creates arrays that are larger than the memory of a boxWriter.
+func TestBoxWriterLarge(t *testing.T) {
 	if testing.Short() || race.Enabled {
 		return // other tests do the same with small arrays
 	}

@@ -91,11 +91,11 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 		if h.chunkwise() && l.takes(h) {
 			return b.Engine().CopyChunks(ctx, h.v)
 		}
-		s := h.stream(l)
+		w := h.boxWriter(l)
 		if allZeros(h.v) {
-			return s.zeros(b)
+			return w.zeros(b)
 		}
-		return s.rechunk(ctx, b, h, memory)
+		return w.rechunk(ctx, b, h, memory)
 	})
 }
 
@@ -130,16 +130,16 @@ func sameCParams(p, q chunk.Params) bool {
 // bytesPerBlock is the memory that encoding a chunk takes for each block: a slice, and its position in the chunk.
 const bytesPerBlock = 28
 
-// streamBytes is the memory in bytes that a stream uses for items, unless a single chunk needs more.
-const streamBytes = 32 << 20
+// boxBytes is the memory in bytes for the items of a box, unless a single chunk needs more.
+const boxBytes = 32 << 20
 
-// stream writes the chunks of a new array, a box of whole chunks at a time. It reads, decodes and encodes each box on
-// all goroutines.
-type stream struct {
+// boxWriter writes the chunks of a new array, a box of whole chunks at a time. It reads, decodes and encodes each box
+// on all goroutines.
+type boxWriter struct {
 	l     *layout
 	size  int                                      // of an item as it is read
 	limit int64                                    // MaxBytes of the source; 0 or less means no limit
-	most  int64                                    // bytes of a box; 0 means streamBytes
+	most  int64                                    // bytes of a box; 0 means boxBytes
 	check func(ctx context.Context, n int64) error // returns an error if n bytes may not be allocated; nil allows any n
 
 	buf     []byte // items of a box
@@ -151,9 +151,9 @@ type stream struct {
 	ahead func(ctx context.Context, boxes iter.Seq[box]) (stop func())
 }
 
-// stream returns the stream that copies the items of the snapshot.
-func (h *snapshot) stream(l *layout) *stream {
-	return &stream{
+// boxWriter returns the boxWriter that copies the items of the snapshot.
+func (h *snapshot) boxWriter(l *layout) *boxWriter {
+	return &boxWriter{
 		l: l, size: h.m.Dtype.Size, limit: h.a.opts.MaxBytes, check: h.a.checkChunks, read: h.read, ahead: h.readAhead,
 	}
 }
@@ -165,24 +165,24 @@ func (a *Array) checkChunks(ctx context.Context, n int64) error {
 }
 
 // run writes all chunks to an empty frame.
-func (s *stream) run(ctx context.Context, b *frame.Batch) error {
-	g := s.l.geo
+func (w *boxWriter) run(ctx context.Context, b *frame.Batch) error {
+	g := w.l.geo
 	if g.Items == 0 {
 		return ctx.Err()
 	}
-	return s.write(ctx, b, s.boxes(grid.Dims{}, g.Shape))
+	return w.write(ctx, b, w.boxes(grid.Dims{}, g.Shape))
 }
 
 // zeros sets all chunks to special chunks of zeros.
-func (s *stream) zeros(b *frame.Batch) error {
-	return b.Engine().FillSpecial(s.l.geo.Chunks*s.l.geo.ChunkBytes, chunk.Zeros)
+func (w *boxWriter) zeros(b *frame.Batch) error {
+	return b.Engine().FillSpecial(w.l.geo.Chunks*w.l.geo.ChunkBytes, chunk.Zeros)
 }
 
 // boxes yields boxes of whole chunks that are written at a time, which make up [start, stop).
-func (s *stream) boxes(start, stop grid.Dims) iter.Seq[box] {
-	g := s.l.geo
+func (w *boxWriter) boxes(start, stop grid.Dims) iter.Seq[box] {
+	g := w.l.geo
 	return func(yield func(box) bool) {
-		part := s.part(&start, &stop)
+		part := w.part(&start, &stop)
 		for at := start; ; {
 			x := box{start: at}
 			for i := range g.Ndim {
@@ -209,12 +209,12 @@ func advance(at, start, step, stop *grid.Dims, n int) bool {
 
 // write writes the chunks of boxes of whole chunks. Either the chunks exist, or the boxes are those of the whole array.
 // In that case the chunks are appended, because the boxes are in the order of the chunks.
-func (s *stream) write(ctx context.Context, b *frame.Batch, boxes iter.Seq[box]) error {
-	if s.ahead != nil {
-		defer s.ahead(ctx, boxes)()
+func (w *boxWriter) write(ctx context.Context, b *frame.Batch, boxes iter.Seq[box]) error {
+	if w.ahead != nil {
+		defer w.ahead(ctx, boxes)()
 	}
 	for x := range boxes {
-		if err := s.writeBox(ctx, b, &x); err != nil {
+		if err := w.writeBox(ctx, b, &x); err != nil {
 			return err
 		}
 	}
@@ -222,63 +222,63 @@ func (s *stream) write(ctx context.Context, b *frame.Batch, boxes iter.Seq[box])
 }
 
 // writeBox writes the chunks of a box.
-func (s *stream) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
-	g := s.l.geo
+func (w *boxWriter) writeBox(ctx context.Context, b *frame.Batch, x *box) error {
+	g := w.l.geo
 	sel := selection.OfBox(x.start[:g.Ndim], x.count[:g.Ndim])
-	n, err := grid.ByteSize(sel.Items, int64(s.size))
+	n, err := grid.ByteSize(sel.Items, int64(w.size))
 	if err == nil {
-		err = s.grow(ctx, int64(n))
+		err = w.grow(ctx, int64(n))
 	}
 	if err != nil {
 		return err
 	}
-	s.buf = s.buf[:n]
-	if err := s.read(ctx, s.buf, &x.start, &x.count); err != nil {
+	w.buf = w.buf[:n]
+	if err := w.read(ctx, w.buf, &x.start, &x.count); err != nil {
 		return err
 	}
-	w := &writing{plan: selection.NewPlan(g, &sel), src: s.buf}
-	return b.Engine().Encode(ctx, int(g.ChunkBytes), w, w.size())
+	items := &writing{plan: selection.NewPlan(g, &sel), src: w.buf}
+	return b.Engine().Encode(ctx, int(g.ChunkBytes), items, items.size())
 }
 
 // grow makes the buffer large enough for n bytes of items. It also checks the memory for the blocks of a chunk, because
 // the file of the source may choose the partition.
-func (s *stream) grow(ctx context.Context, n int64) error {
+func (w *boxWriter) grow(ctx context.Context, n int64) error {
 	size, err := grid.ByteSize(n, 1)
 	if err != nil {
 		return err
 	}
 	// A check of all arrays of Concat takes long if they are many.
-	if n = max(n, bytesPerBlock*s.l.geo.Blocks); s.check != nil && n > s.checked {
-		if err := s.check(ctx, n); err != nil {
+	if n = max(n, bytesPerBlock*w.l.geo.Blocks); w.check != nil && n > w.checked {
+		if err := w.check(ctx, n); err != nil {
 			return err
 		}
-		s.checked = n
+		w.checked = n
 	}
-	s.buf = slices.Grow(s.buf[:0], size)
+	w.buf = slices.Grow(w.buf[:0], size)
 	return nil
 }
 
 // budget returns how many bytes of items a box may have, unless a single chunk has more.
-func (s *stream) budget() int64 {
-	most := int64(streamBytes)
-	if s.most > 0 {
-		most = s.most
+func (w *boxWriter) budget() int64 {
+	most := int64(boxBytes)
+	if w.most > 0 {
+		most = w.most
 	}
-	if s.limit > 0 {
-		most = min(most, s.limit)
+	if w.limit > 0 {
+		most = min(most, w.limit)
 	}
 	return most
 }
 
 // part returns the shape of the box that is written at a time: one chunk, or as many along the last axes as fit in
 // memory.
-func (s *stream) part(start, stop *grid.Dims) grid.Dims {
-	g := s.l.geo
+func (w *boxWriter) part(start, stop *grid.Dims) grid.Dims {
+	g := w.l.geo
 	part, items := g.ChunkShape, int64(1)
 	for i := range g.Ndim {
 		items *= min(part[i], stop[i]-start[i])
 	}
-	most := s.budget() / int64(s.size)
+	most := w.budget() / int64(w.size)
 	for i := g.Ndim - 1; i >= 0; i-- {
 		length := stop[i] - start[i]
 		chunks := grid.CeilDiv(length, g.ChunkShape[i])

@@ -97,7 +97,7 @@ func TestMake(t *testing.T) {
 		n, _ := grid.Product(shape)
 		data := counting(n)
 		raw := convert.Stored(DTypeOf[int32](), data)
-		tiny := bounds{slab: r.Int64N(200), most: r.Int64N(300)}
+		tiny := memoryLimits{slab: r.Int64N(200), most: r.Int64N(300)}
 		l, err := newGivenLayout(ctx, "", shape, "<i4", o)
 		if err != nil {
 			t.Fatal(err)
@@ -297,7 +297,7 @@ func TestOneCommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []bounds{defaultBounds, {slab: 5000, most: 1 << 20}, {slab: 1, most: 1}} {
+	for _, m := range []memoryLimits{defaultLimits, {slab: 5000, most: 1 << 20}, {slab: 1, most: 1}} {
 		a, err := l.collect(ctx, "", m, readFrom(bytes.NewReader(data), 1000))
 		if err != nil {
 			t.Fatal(err)
@@ -476,7 +476,7 @@ func TestWriteItems(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out bytes.Buffer
-		if err := writeItems(ctx, &out, a, sel, bounds{r.Int64N(200), r.Int64N(400)}); err != nil || !bytes.Equal(out.Bytes(), want) {
+		if err := writeItems(ctx, &out, a, sel, memoryLimits{r.Int64N(200), r.Int64N(400)}); err != nil || !bytes.Equal(out.Bytes(), want) {
 			t.Fatalf("%v%v: %d bytes, want %d (%v)", shape, sel, out.Len(), len(want), err)
 		}
 	}

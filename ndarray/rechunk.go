@@ -57,20 +57,20 @@ const mostListed = 1 << 20
 
 // rechunk copies the items of an array with another partition. If the boxes that run reads would decode many blocks
 // again and again, it uses tiles of another shape, or temporary arrays. memory is the most that it may hold, or 0.
-func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot, memory int64) error {
-	g, from := s.l.geo, h.st.geo
+func (w *boxWriter) rechunk(ctx context.Context, b *frame.Batch, h *snapshot, memory int64) error {
+	g, from := w.l.geo, h.st.geo
 	n := g.Ndim
-	block := s.bytes(from.BlockShape[:min(n, from.Ndim)])
+	block := w.bytes(from.BlockShape[:min(n, from.Ndim)])
 	if memory > 0 {
-		s.most = s.room(memory, s.bytes(g.ChunkShape[:n]), block)
+		w.most = w.room(memory, w.bytes(g.ChunkShape[:n]), block)
 	}
 	if !h.chunkwise() || h.m.Ndim != from.Ndim || n == 0 || g.Items == 0 {
-		return s.run(ctx, b)
+		return w.run(ctx, b)
 	}
 	// A read decodes only the blocks that it needs, which are the chunks of the problem.
 	const overhead = 4 << 10
 	p := rechunk.Problem{
-		Shape: g.Shape[:n], ItemSize: int64(s.size), From: from.BlockShape[:n], To: g.ChunkShape[:n], MaxMemory: s.budget(), Overhead: overhead,
+		Shape: g.Shape[:n], ItemSize: int64(w.size), From: from.BlockShape[:n], To: g.ChunkShape[:n], MaxMemory: w.budget(), Overhead: overhead,
 	}
 	for i := range n {
 		if from.ChunkShape[i]%from.BlockShape[i] != 0 { // blocks begin again at each chunk
@@ -78,30 +78,30 @@ func (s *stream) rechunk(ctx context.Context, b *frame.Batch, h *snapshot, memor
 		}
 	}
 	const gain = 1.5 // that must be expected
-	part := s.part(&grid.Dims{}, &g.Shape)
+	part := w.part(&grid.Dims{}, &g.Shape)
 	direct := p.Cost(p.Stage(p.From, part[:n], p.To))
 	for {
 		plan, err := rechunk.New(p)
 		if err != nil || slices.ContainsFunc(plan, func(t rechunk.Stage) bool { return t.Writes > mostListed }) {
-			return s.run(ctx, b) // a chunk takes more memory, or the array is huge
+			return w.run(ctx, b) // a chunk takes more memory, or the array is huge
 		}
 		if direct <= gain*p.Cost(plan...) {
-			return s.run(ctx, b)
+			return w.run(ctx, b)
 		}
 		if memory == 0 || !slices.ContainsFunc(plan, func(t rechunk.Stage) bool {
-			return t.Memory > s.room(memory, s.bytes(t.Chunks), block)
+			return t.Memory > w.room(memory, w.bytes(t.Chunks), block)
 		}) {
-			s.most = p.MaxMemory
-			return s.stages(ctx, b, plan)
+			w.most = p.MaxMemory
+			return w.stages(ctx, b, plan)
 		}
 		p.MaxMemory -= p.MaxMemory/8 + 1 // chunks between the stages are large
 	}
 }
 
-// room returns how many bytes of items a box may have, so that the stream takes at most memory while it reads blocks of
+// room returns how many bytes of items a box may have, so that the writer takes at most memory while it reads blocks of
 // some bytes and writes chunks of some bytes. A box has at least one chunk, also if there is no room for it.
-func (s *stream) room(memory, chunk, block int64) int64 {
-	workers := int64(task.Workers(s.l.opts.Concurrency, math.MaxInt64))
+func (w *boxWriter) room(memory, chunk, block int64) int64 {
+	workers := int64(task.Workers(w.l.opts.Concurrency, math.MaxInt64))
 	// The garbage collector lets the heap grow to twice what is in use.
 	rest := memory/2 - 4*workers*block // stored, decoded and shuffled
 	// Two chunks of the box for each worker are encoded at a time, and each may have a copy of its blocks.
@@ -109,28 +109,28 @@ func (s *stream) room(memory, chunk, block int64) int64 {
 }
 
 // bytes returns the size of the items of a chunk or block.
-func (s *stream) bytes(shape []int64) int64 {
-	n := int64(s.size)
+func (w *boxWriter) bytes(shape []int64) int64 {
+	n := int64(w.size)
 	for i, length := range shape {
-		n *= max(1, min(length, s.l.geo.Shape[i]))
+		n *= max(1, min(length, w.l.geo.Shape[i]))
 	}
 	return n
 }
 
 // stages runs the stages of a plan, all but the last with temporary arrays. All stages use the same buffer.
-func (s *stream) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stage) error {
-	g := s.l.geo
+func (w *boxWriter) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stage) error {
+	g := w.l.geo
 	var most int64
 	for _, t := range plan {
 		most = max(most, t.Memory)
 	}
-	if err := s.grow(ctx, most); err != nil {
+	if err := w.grow(ctx, most); err != nil {
 		return err
 	}
 	for first := true; len(plan) > 1; first = false {
-		a, err := s.between(ctx, b, plan[0])
+		a, err := w.between(ctx, b, plan[0])
 		if first && errors.Is(err, errors.ErrUnsupported) { // there is no place for it
-			return s.run(ctx, b)
+			return w.run(ctx, b)
 		}
 		if err != nil {
 			return err
@@ -141,25 +141,25 @@ func (s *stream) stages(ctx context.Context, b *frame.Batch, plan []rechunk.Stag
 			return err
 		}
 		defer h.release()
-		s.read, s.ahead = h.read, h.readAhead
+		w.read, w.ahead = h.read, h.readAhead
 		plan = plan[1:]
 	}
-	return s.tiles(ctx, b, plan[0].Tile[:g.Ndim])
+	return w.tiles(ctx, b, plan[0].Tile[:g.Ndim])
 }
 
 // between writes the items to a temporary array with the chunks of a stage.
-func (s *stream) between(ctx context.Context, b *frame.Batch, stage rechunk.Stage) (*Array, error) {
+func (w *boxWriter) between(ctx context.Context, b *frame.Batch, stage rechunk.Stage) (*Array, error) {
 	st, err := b.Engine().Scratch()
 	if err != nil {
 		return nil, err
 	}
-	o := &CreateOptions{Chunks: stage.Chunks, Codec: codec.LZ4, Storage: st, NoSync: true, Concurrency: s.l.opts.Concurrency}
-	l, err := newLayout(ctx, "", s.l.rec.Shape, meta.Of('V', s.size), o)
+	o := &CreateOptions{Chunks: stage.Chunks, Codec: codec.LZ4, Storage: st, NoSync: true, Concurrency: w.l.opts.Concurrency}
+	l, err := newLayout(ctx, "", w.l.rec.Shape, meta.Of('V', w.size), o)
 	if err != nil {
 		st.Close()
 		return nil, err
 	}
-	t := *s // with the buffer, which is large enough
+	t := *w // with the buffer, which is large enough
 	t.l = l
 	owned := false
 	a, err := l.create(ctx, "", func(b *frame.Batch) error {
@@ -173,12 +173,12 @@ func (s *stream) between(ctx context.Context, b *frame.Batch, stage rechunk.Stag
 }
 
 // tiles writes all chunks to an empty frame, a tile of whole chunks at a time.
-func (s *stream) tiles(ctx context.Context, b *frame.Batch, tile []int64) error {
-	if err := s.zeros(b); err != nil { // the tiles may not be in the order of the chunks
+func (w *boxWriter) tiles(ctx context.Context, b *frame.Batch, tile []int64) error {
+	if err := w.zeros(b); err != nil { // the tiles may not be in the order of the chunks
 		return err
 	}
-	g := s.l.geo
-	return s.write(ctx, b, func(yield func(box) bool) {
+	g := w.l.geo
+	return w.write(ctx, b, func(yield func(box) bool) {
 		var at, start, step grid.Dims
 		copy(step[:], tile)
 		for {
@@ -186,7 +186,7 @@ func (s *stream) tiles(ctx context.Context, b *frame.Batch, tile []int64) error 
 			for i := range g.Ndim {
 				stop[i] = min(at[i]+tile[i], g.Shape[i])
 			}
-			for x := range s.boxes(at, stop) {
+			for x := range w.boxes(at, stop) {
 				if !yield(x) {
 					return
 				}

@@ -192,16 +192,16 @@ func (j *reduction) setAxes(axes []int, keep bool) error {
 	j.cells, j.count = 1, 1
 	fits := true
 	for i := n - 1; i >= 0; i-- {
-		n := &j.cells
+		items := &j.cells
 		if j.reduced[i] {
 			j.itemAt[i] = j.count
-			n = &j.count
+			items = &j.count
 		} else {
 			j.cellAt[i] = j.cells
 		}
 		var ok bool
-		if *n, ok = grid.Multiply(*n, j.shape[i]); !ok {
-			*n, fits = 0, false // the product of the other lengths may overflow although an axis has length zero
+		if *items, ok = grid.Multiply(*items, j.shape[i]); !ok {
+			*items, fits = 0, false // the product of the other lengths may overflow although an axis has length zero
 		}
 	}
 	for i, length := range j.shape {

@@ -62,8 +62,8 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 		cells = make([]A, j.cells)
 	}
 	defer j.h.readAhead(j.ctx, j.h.within(boxes))()
-	batch := boxes.batch(j.h.v.Local(), 2*j.r.DType().Size+int(unsafe.Sizeof(k.Empty)))
-	for s, err := range sched.Ahead(j.ctx, workers-1, batch, boxes.All(), set, load) {
+	perLoad := boxes.perLoad(j.h.v.Local(), 2*j.r.DType().Size+int(unsafe.Sizeof(k.Empty)))
+	for s, err := range sched.Ahead(j.ctx, workers-1, perLoad, boxes.All(), set, load) {
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (j *reduction) begins(b Box) bool {
 func (j *reduction) boxes() Boxes {
 	m, g := &j.h.m, j.h.st.geo
 	b := Boxes{shape: j.shape} // of the snapshot
-	bytes, most := int64(m.Dtype.Size), max(streamBytes, g.ChunkBytes)
+	bytes, most := int64(m.Dtype.Size), max(boxBytes, g.ChunkBytes)
 	for i, n := range b.shape {
 		x, w := &m.Axes[i], spacing{size: n, step: n}
 		if x.Axis >= 0 {
@@ -132,7 +132,7 @@ func (j *reduction) boxes() Boxes {
 
 // portionsFor returns how many of n portions may be in memory. If they are large, they stay within the limit of
 // CheckAlloc, or there is one. If cells take more memory than items, those of all portions take at most as much as the
-// cells of the result, or 64 MiB, or there is one portion. Small portions count together as one: see Boxes.batch.
+// cells of the result, or 64 MiB, or there is one portion. Small portions count together as one: see Boxes.perLoad.
 func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
 	const large = 64 << 20 // a portion has items and converts them; reading it takes blocks, too
 	items, cells := 2*float64(j.r.DType().Size), float64(cellSize)

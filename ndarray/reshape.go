@@ -41,12 +41,12 @@ func Reshape(ctx context.Context, name string, r Reader, shape []int64, o *Creat
 		return nil, err
 	}
 	return l.createFrom(ctx, name, []*snapshot{h}, func(b *frame.Batch) error {
-		s := h.stream(l)
-		s.ahead = nil
-		s.read = func(ctx context.Context, dst []byte, start, count *grid.Dims) error {
+		w := h.boxWriter(l)
+		w.ahead = nil
+		w.read = func(ctx context.Context, dst []byte, start, count *grid.Dims) error {
 			return h.readRuns(ctx, dst, l.geo, start, count)
 		}
-		return s.run(ctx, b)
+		return w.run(ctx, b)
 	})
 }
 

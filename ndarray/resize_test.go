@@ -428,7 +428,7 @@ func TestToWriterState(t *testing.T) {
 		for n := int64(1); n < 15; n++ {
 			a, change := rowsOf(t, n)
 			w := &editingWriter{change: change}
-			if err := writeItems(ctx, w, edited{a, change}, sel, bounds{24, 48}); err != nil {
+			if err := writeItems(ctx, w, edited{a, change}, sel, memoryLimits{24, 48}); err != nil {
 				t.Errorf("%d rows, %v: %v", n, sel, err)
 				continue
 			}

@@ -179,7 +179,7 @@ func tiles[T any](ctx context.Context, r Reader, boxes Boxes, load func(ctx cont
 			}
 			return load(ctx, h, t, n)
 		}
-		for t, err := range sched.Ahead(ctx, boxes.ahead, boxes.batch(h.v.Local(), r.DType().Size+int(unsafe.Sizeof(*new(T)))), jobs, set, fill) {
+		for t, err := range sched.Ahead(ctx, boxes.ahead, boxes.perLoad(h.v.Local(), r.DType().Size+int(unsafe.Sizeof(*new(T)))), jobs, set, fill) {
 			if err != nil {
 				yield(Tile[T]{Box: t.Box, Inner: t.Inner}, err)
 				return
@@ -236,7 +236,7 @@ func (b Boxes) readsChunks(h *snapshot) bool {
 			return false
 		}
 		n *= min(x.size, b.shape[i])
-		if n > defaultBounds.slab {
+		if n > defaultLimits.slab {
 			return false
 		}
 	}
@@ -264,11 +264,11 @@ func checkItems(ctx context.Context, r Reader, what string, items int64, size in
 // With Locking, ToWriter holds the lock until it ends, and an edit of another process waits, even for a slow w.
 func ToWriter(ctx context.Context, w io.Writer, r Reader, sel ...Index) error {
 	ctx = task.Context(ctx)
-	return writeItems(ctx, w, r, sel, defaultBounds)
+	return writeItems(ctx, w, r, sel, defaultLimits)
 }
 
 // writeItems is ToWriter with pieces of a given size.
-func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bounds) error {
+func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m memoryLimits) error {
 	held, release, err := Hold(ctx, []Reader{r}, engine.Internal{})
 	if err != nil {
 		return err
@@ -298,7 +298,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 	a, _ := r.source()
 	if f := a.f.Engine(); f.CheckAlloc(ctx, m.most) != nil {
 		limit := f.AllocLimit(ctx)
-		m = bounds{min(m.slab, limit), min(m.most, limit)}
+		m = memoryLimits{min(m.slab, limit), min(m.most, limit)}
 	}
 	for t, err := range rawTiles(ctx, r, runs(r, m).ReadAhead(1)) {
 		if err != nil {
@@ -313,7 +313,7 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m bou
 
 // runs divides r into boxes of items that are contiguous in C order, of about m.slab bytes. Along the axis that is
 // divided, they are multiples of the blocks if that takes at most m.most bytes.
-func runs(r Reader, m bounds) Boxes {
+func runs(r Reader, m memoryLimits) Boxes {
 	b := ByBlock(r)
 	if b.err != nil || slices.Contains(b.shape, 0) {
 		return b

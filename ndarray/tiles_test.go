@@ -126,7 +126,7 @@ func TestTiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []byte
-		for tile, err := range rawTiles(ctx, v, runs(v, bounds{30, 60}).ReadAhead(1)) {
+		for tile, err := range rawTiles(ctx, v, runs(v, memoryLimits{30, 60}).ReadAhead(1)) {
 			if err != nil {
 				t.Fatal(err)
 			}

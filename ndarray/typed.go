@@ -337,8 +337,8 @@ func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T)
 }
 
 const (
-	batch = 256        // items that are converted at once, so that they stay in the cache between steps
-	share = 16 * batch // items that a goroutine takes at a time
+	itemsAtOnce = 256              // items that are converted at once, so that they stay in the cache between steps
+	share       = 16 * itemsAtOnce // items that a goroutine takes at a time
 )
 
 // inBatches calls f for parts of n items, on up to concurrency goroutines (0 means GOMAXPROCS). It returns the error of
@@ -356,8 +356,8 @@ func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) err
 			}
 			from := int(k * share)
 			err := ctx.Err()
-			for i := from; err == nil && i < min(from+share, n); i += batch {
-				err = f(i, min(i+batch, n))
+			for i := from; err == nil && i < min(from+share, n); i += itemsAtOnce {
+				err = f(i, min(i+itemsAtOnce, n))
 			}
 			if err != nil {
 				next.Store(shares) // all parts before this one are taken
@@ -446,11 +446,11 @@ func chain(first, second numbers.Loop, a, b, c int) numbers.Loop {
 	return numbers.NewLoop(func(dst, src []byte) {
 		buf, ok := buffers.Get().(*[]byte)
 		if !ok {
-			made := make([]byte, batch*b)
+			made := make([]byte, itemsAtOnce*b)
 			buf = &made
 		}
 		for n := len(src) / a; n > 0; {
-			k := min(n, batch)
+			k := min(n, itemsAtOnce)
 			first.Run((*buf)[:k*b], src[:k*a])
 			second.Run(dst[:k*c], (*buf)[:k*b])
 			dst, src, n = dst[k*c:], src[k*a:], n-k

@@ -441,7 +441,7 @@ func TestDirectStructs(t *testing.T) {
 
 // TestManyValues converts many items on several goroutines, and checks that the error names the first bad item.
 func TestManyValues(t *testing.T) {
-	for _, n := range []int64{0, 1, batch, batch + 1, share - 1, share, share + 1, 10*share + 3} {
+	for _, n := range []int64{0, 1, itemsAtOnce, itemsAtOnce + 1, share - 1, share, share + 1, 10*share + 3} {
 		for _, workers := range []int{1, 2, 5} {
 			ctx, cancel := context.WithCancel(context.Background())
 			o := &CreateOptions{DType: "S7", Chunks: []int64{5000}, Blocks: []int64{500}}
