@@ -463,7 +463,7 @@ func (a *Array) ChunkInfos(ctx context.Context, sel ...Index) iter.Seq2[ChunkInf
 			copy(c.Coord, part.Coord[:n])
 			copy(c.Box.Start, part.Origin[:n])
 			for i := range n {
-				c.Box.Shape[i] = min(st.geo.ChunkShape[i], st.geo.Shape[i]-part.Origin[i])
+				c.Box.Shape[i] = st.geo.ChunkLength(i, part.Origin[i])
 			}
 			info, err := next(int(part.Number))
 			c.Special, c.Off, c.NBytes, c.CBytes, c.Blocks = info.Special, info.Off, info.NBytes, info.CBytes, info.Blocks

@@ -419,7 +419,7 @@ type joinedBox struct {
 func (x *joinedBox) stored() int64 {
 	p := x.part
 	var stride grid.Dims
-	p.strides(&stride, &x.box.count)
+	grid.Strides(&stride, x.box.count[:p.m.Ndim])
 	plan, g := p.plan(&x.box.start, &x.box.count, &stride), p.st.geo
 	chunk := float64(p.bytes) / float64(max(1, g.Chunks))
 	n := chunk * float64(plan.Chunks)

@@ -114,7 +114,7 @@ func (p *funcPlan[T]) Next(v *engine.Visit) bool {
 	v.Chunk, v.Keep = int(s.part.Number), false
 	c := Box{slices.Clone(s.part.Origin[:g.Ndim]), make([]int64, g.Ndim)}
 	for i := range c.Shape {
-		c.Shape[i] = min(g.ChunkShape[i], g.Shape[i]-c.Start[i])
+		c.Shape[i] = g.ChunkLength(i, c.Start[i])
 	}
 	s.f = p.begin(p.ctx, c)
 	return true

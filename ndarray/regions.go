@@ -8,7 +8,6 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/internal/engine"
 	"github.com/goblosc/blosc2/internal/task"
-	"github.com/goblosc/blosc2/ndarray/internal/grid"
 	"github.com/goblosc/blosc2/ndarray/internal/selection"
 )
 
@@ -98,11 +97,11 @@ func (r *Regions) ChunkBox(coords ...int64) (Box, error) {
 		return b, fmt.Errorf("ndarray: %w: chunk %v of an array of %d dimensions", ErrBounds, coords, g.Ndim)
 	}
 	for i, c := range coords {
-		if n := grid.CeilDiv(g.Shape[i], g.ChunkShape[i]); c < 0 || c >= n {
+		if n := g.Grid[i]; c < 0 || c >= n {
 			return b, fmt.Errorf("ndarray: %w: chunk %v: axis %d has %d chunks", ErrBounds, coords, i, n)
 		}
 		b.Start[i] = c * g.ChunkShape[i]
-		b.Shape[i] = min(g.ChunkShape[i], g.Shape[i]-b.Start[i])
+		b.Shape[i] = g.ChunkLength(i, b.Start[i])
 	}
 	return b, nil
 }
@@ -159,10 +158,10 @@ func (r *Regions) Missing(ctx context.Context) iter.Seq2[Box, error] {
 		b := Box{make([]int64, g.Ndim), make([]int64, g.Ndim)}
 		for k, err := range r.r.Missing(ctx) {
 			for i := g.Ndim - 1; i >= 0 && err == nil; i-- {
-				n := grid.CeilDiv(g.Shape[i], g.ChunkShape[i])
-				b.Start[i] = int64(k) % n * g.ChunkShape[i]
-				b.Shape[i] = min(g.ChunkShape[i], g.Shape[i]-b.Start[i])
-				k /= int(n)
+				n := int(g.Grid[i])
+				b.Start[i] = int64(k%n) * g.ChunkShape[i]
+				b.Shape[i] = g.ChunkLength(i, b.Start[i])
+				k /= n
 			}
 			if !yield(b, err) || err != nil {
 				return

@@ -113,18 +113,9 @@ func (h *snapshot) release() { h.v.Release() }
 // read reads a box into dst, in C order: count[i] items along each axis i, starting at start[i].
 func (h *snapshot) read(ctx context.Context, dst []byte, start, count *grid.Dims) error {
 	var stride grid.Dims
-	h.strides(&stride, count)
+	grid.Strides(&stride, count[:h.m.Ndim])
 	_, err := h.readStrided(ctx, dst, start, count, &stride)
 	return err
-}
-
-// strides sets stride to the distances of neighbors in a box in C order.
-func (h *snapshot) strides(stride, count *grid.Dims) {
-	n := int64(1)
-	for i := h.m.Ndim - 1; i >= 0; i-- {
-		stride[i] = n
-		n *= count[i]
-	}
 }
 
 // readStrided is read with the distances of neighbors along each axis in dst, in items. It reports whether the whole
@@ -183,7 +174,7 @@ func (h *snapshot) readAheadWith(ctx context.Context, sharing int, boxes iter.Se
 				return false
 			}
 			var stride grid.Dims
-			h.strides(&stride, &b.count)
+			grid.Strides(&stride, b.count[:h.m.Ndim])
 			if slices.Contains(b.count[:h.m.Ndim], 0) {
 				continue
 			}

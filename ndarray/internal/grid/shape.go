@@ -118,6 +118,12 @@ func (g *Geometry) multiply() error {
 	return nil
 }
 
+// ChunkLength returns the number of items along an axis of the chunk that starts at an item. The last chunk may be cut
+// by the end of the array.
+func (g *Geometry) ChunkLength(axis int, start int64) int64 {
+	return min(g.ChunkShape[axis], g.Shape[axis]-start)
+}
+
 // CeilDiv returns a / b rounded up, for a >= 0. It returns 0 if b is 0.
 func CeilDiv(a, b int64) int64 {
 	if a == 0 || b == 0 {
@@ -147,7 +153,7 @@ func Product(lengths []int64) (int64, bool) {
 	return p, fits
 }
 
-// Strides sets the C-order strides of a shape whose product fits and is not zero.
+// Strides sets the C-order strides of a shape. They are of no use if a length is zero or the product does not fit.
 func Strides(dst *Dims, shape []int64) {
 	s := int64(1)
 	for i := len(shape) - 1; i >= 0; i-- {

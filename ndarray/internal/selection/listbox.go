@@ -16,7 +16,7 @@ func (p *ListPlan) Covers(c *ListPart) bool {
 		want, have, last := int64(1), int64(0), int64(-1)
 		for axis := range g.Ndim {
 			if int(p.owner[axis]) == i+1 {
-				want *= min(g.ChunkShape[axis], g.Shape[axis]-c.Origin[axis])
+				want *= g.ChunkLength(axis, c.Origin[axis])
 			}
 		}
 		points := p.Lists[i].Points[c.from[i]:c.to[i]]

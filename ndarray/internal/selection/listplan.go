@@ -403,7 +403,7 @@ func (p *ListPlan) finish(c *ListPart) {
 		if p.owner[i] == 0 {
 			n := c.Hi[i] - c.Lo[i]
 			c.Items *= n
-			c.Whole = c.Whole && n == min(g.ChunkShape[i], g.Shape[i]-c.Origin[i])
+			c.Whole = c.Whole && n == g.ChunkLength(i, c.Origin[i])
 		}
 	}
 }

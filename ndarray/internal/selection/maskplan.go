@@ -53,8 +53,9 @@ func NewMaskPlan(ctx context.Context, g *grid.Geometry, m *Mapping, s *Selection
 	p.item = p.part
 	p.part.wide = 1
 	var buf, stride grid.Dims
-	all := WholeAxes(m.Shape(&buf))
-	all.Strides(&stride)
+	shape := m.Shape(&buf)
+	all := WholeAxes(shape)
+	grid.Strides(&stride, shape)
 	for i := range m.Ndim {
 		m.planAxis(&p.Plan, i, &all.Axes[i], stride[i])
 	}

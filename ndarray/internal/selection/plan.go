@@ -100,7 +100,7 @@ func (p *Plan) Seek(c *ChunkPart, i int64) {
 		n = c.Hi[axis] - c.Lo[axis]
 		c.Number += c.Coord[axis] * g.GridStride[axis]
 		c.Items *= n
-		c.Whole = c.Whole && n == min(g.ChunkShape[axis], g.Shape[axis]-c.Origin[axis])
+		c.Whole = c.Whole && n == g.ChunkLength(axis, c.Origin[axis])
 	}
 }
 
