@@ -107,7 +107,7 @@ func newReader(ctx context.Context, t *table.Table, o *Options) (*reader, error)
 	r := &reader{ctx: ctx, rows: t.Rows(), size: o.Rows, mem: allocator(o.Allocator)}
 	r.refs.Add(1)
 	if r.size < 0 {
-		return nil, fmt.Errorf("b2arrow: Options.Rows is %d: %w", r.size, ndarray.ErrParam)
+		return nil, fmt.Errorf("b2arrow: option Rows is %d, want at least 0: %w", r.size, ndarray.ErrParam)
 	}
 	if r.size == 0 {
 		r.size, r.fewer = defaultRows, true

@@ -67,7 +67,7 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 	to := o.from(r.CreateOptions())
 	memory := to.MaxMemory
 	if to.MaxMemory = 0; memory < 0 {
-		return nil, paramError("CreateOptions.MaxMemory is negative")
+		return nil, paramError("option MaxMemory is negative")
 	}
 	_, view := r.source()
 	var layers []meta.Layer

@@ -170,7 +170,7 @@ func newGivenLayout(ctx context.Context, name string, shape []int64, dtype strin
 // givenDType returns the dtype that is an argument, which o must not have, too.
 func givenDType(dtype string, o *CreateOptions) (DType, error) {
 	if o != nil && o.DType != "" {
-		return DType{}, paramError("CreateOptions.DType and a dtype as an argument, want one of them")
+		return DType{}, paramError("option DType and a dtype as an argument, want one of them")
 	}
 	return newDType(dtype)
 }
@@ -200,7 +200,7 @@ func newLayout(ctx context.Context, name string, shape []int64, dt DType, o *Cre
 		o = &CreateOptions{}
 	}
 	if o.MaxMemory != 0 {
-		return nil, paramError("CreateOptions.MaxMemory is for Copy")
+		return nil, paramError("option MaxMemory is for Copy")
 	}
 	if dt.Size < 1 {
 		return nil, fmt.Errorf("ndarray: %w: items of dtype %s have no bytes", ErrType, dt)

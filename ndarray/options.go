@@ -197,14 +197,14 @@ func (o *OpenOptions) frameOptions() *frame.OpenOptions {
 func (o *CreateOptions) frameOptions(name string) (frame.CreateOptions, error) {
 	for _, l := range o.Meta {
 		if l.Name == "b2nd" {
-			return frame.CreateOptions{}, paramError("CreateOptions.Meta has a metalayer b2nd, which holds the shapes")
+			return frame.CreateOptions{}, paramError("option Meta has a metalayer b2nd, which holds the shapes")
 		}
 	}
 	if o.Goal != 0 && o.hasParams() {
-		return frame.CreateOptions{}, paramError("CreateOptions.Goal is in place of Codec, CodecMeta, Level, Filters, Split and Dict")
+		return frame.CreateOptions{}, paramError("option Goal is in place of Codec, CodecMeta, Level, Filters, Split and Dict")
 	}
 	if o.Overwrite && name == "" && o.Storage == nil && o.Objects == nil {
-		return frame.CreateOptions{}, paramError("CreateOptions.Overwrite applies only to an array with a name, a Storage or Objects")
+		return frame.CreateOptions{}, paramError("option Overwrite is for an array with a name, a Storage or Objects")
 	}
 	return frame.CreateOptions{
 		Params: o.params(), Goal: o.Goal, Meta: o.Meta, Sparse: o.Sparse, Overwrite: o.Overwrite, Checksums: o.Checksums, BlockTable: o.BlockTable,

@@ -198,7 +198,7 @@ func (h *snapshot) layout(ctx context.Context, name string, shape []int64, o *Cr
 			return nil, err
 		}
 		if d.Size != h.m.Dtype.Size {
-			return nil, fmt.Errorf("ndarray: CreateOptions.DType %s has %d bytes, but items have %d; AsType converts them: %w", o.DType, d.Size, h.m.Dtype.Size, ErrType)
+			return nil, fmt.Errorf("ndarray: option DType is %s with %d bytes, but items have %d; AsType converts them: %w", o.DType, d.Size, h.m.Dtype.Size, ErrType)
 		}
 		return newLayout(ctx, name, shape, d, o)
 	}
