@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
@@ -13,8 +14,8 @@ import (
 const (
 	MaxDims       = 16
 	maxItemSize   = maxBlockBytes
-	maxBlockBytes = 1<<29 - 4096
-	maxChunkBytes = math.MaxInt32 - 32
+	maxBlockBytes = coder.MaxBlockSize
+	maxChunkBytes = coder.MaxBytes
 )
 
 // Dims holds a value per axis, the first axis first. Entries past the number of dimensions are zero.

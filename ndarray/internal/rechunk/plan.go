@@ -5,10 +5,11 @@ package rechunk
 import (
 	"fmt"
 	"math"
-	"math/bits"
 	"slices"
 
+	"github.com/goblosc/blosc2/internal/coder"
 	"github.com/goblosc/blosc2/internal/errs"
+	"github.com/goblosc/blosc2/ndarray/internal/grid"
 )
 
 // Problem is what to plan. All lengths of chunks are at least 1.
@@ -63,9 +64,6 @@ func New(p Problem) ([]Stage, error) {
 	return best, nil
 }
 
-// maxChunk is the largest size of a chunk in bytes.
-const maxChunk = math.MaxInt32 - 32
-
 func (p *Problem) check() error {
 	n := len(p.Shape)
 	if len(p.From) != n || len(p.To) != n {
@@ -81,7 +79,7 @@ func (p *Problem) check() error {
 	if all > math.MaxInt64/(1<<16) {
 		return fmt.Errorf("ndarray: %w: shape %v", errs.ErrTooLarge, p.Shape)
 	}
-	if size, most := p.bytes(p.To), min(p.MaxMemory, maxChunk); size > most {
+	if size, most := p.bytes(p.To), min(p.MaxMemory, coder.MaxBytes); size > most {
 		return fmt.Errorf("ndarray: %w: a chunk of %v has %d bytes, want at most %d", errs.ErrTooLarge, p.To, size, most)
 	}
 	return nil
@@ -113,10 +111,10 @@ func (p *Problem) Stage(from, tile, to []int64) Stage {
 		s.Tile = append(s.Tile, length)
 		s.Chunks = append(s.Chunks, to[i])
 		reads, items := overlaps(n, length, from[i])
-		s.Tiles *= ceil(n, length)
+		s.Tiles *= grid.CeilDiv(n, length)
 		s.Reads *= reads
 		s.BytesRead = times(s.BytesRead, items)
-		s.Writes *= ceil(n, to[i])
+		s.Writes *= grid.CeilDiv(n, to[i])
 		s.BytesWritten *= n
 	}
 	return s
@@ -124,8 +122,6 @@ func (p *Problem) Stage(from, tile, to []int64) Stage {
 
 // clip returns a length that covers an axis of n items as a tile of a given length does.
 func clip(length, n int64) int64 { return max(1, min(length, n)) }
-
-func ceil(a, b int64) int64 { return (a + b - 1) / b }
 
 func gcd(a, b int64) int64 {
 	for b != 0 {
@@ -136,11 +132,11 @@ func gcd(a, b int64) int64 {
 
 // times returns a*b, or math.MaxInt64 if it is larger. Neither may be negative.
 func times(a, b int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	if hi != 0 || lo > math.MaxInt64 {
+	n, ok := grid.Multiply(a, b)
+	if !ok {
 		return math.MaxInt64
 	}
-	return int64(lo)
+	return n
 }
 
 // lcm returns the least common multiple, or math.MaxInt64 if it is larger.
@@ -152,9 +148,9 @@ func overlaps(n, tile, chunk int64) (pairs, items int64) {
 	if n == 0 {
 		return 0, 0
 	}
-	tiles, chunks := ceil(n, tile), ceil(n, chunk)
+	tiles, chunks := grid.CeilDiv(n, tile), grid.CeilDiv(n, chunk)
 	// The pairs are the intervals between the ends of tiles and chunks. Some tiles and chunks end together.
-	pairs = tiles + chunks - ceil(n, lcm(tile, chunk))
+	pairs = tiles + chunks - grid.CeilDiv(n, lcm(tile, chunk))
 	start := (chunks - 1) * chunk
 	last := tiles - start/tile // tiles with items of the last chunk
 	full, rest := times(pairs-last, chunk), times(last, n-start)
@@ -254,7 +250,7 @@ func (p *Problem) through(between int) []Stage {
 				to[i] = piece(tile[i], tiles[j+1][i], n)
 			}
 		}
-		if p.bytes(tile) > p.MaxMemory || p.bytes(to) > maxChunk {
+		if p.bytes(tile) > p.MaxMemory || p.bytes(to) > coder.MaxBytes {
 			return nil
 		}
 		stages = append(stages, p.Stage(chunks, tile, to))
@@ -285,24 +281,22 @@ func (p *Problem) interpolate(first, last []int64, part float64) []int64 {
 	for i, n := range p.Shape {
 		a, b := clip(first[i], n), clip(last[i], n)
 		unit, most := min(a, b), max(a, b)
+		power := part
 		if a > b {
-			a, b = 1, float64ToInt(math.Pow(float64(a)/float64(b), 1-part))
-		} else {
-			a, b = 1, float64ToInt(math.Pow(float64(b)/float64(a), part))
+			power = 1 - part
 		}
-		k := b
-		if most < n { // the longer tile must consist of whole ones
+		k := max(1, int64(math.Pow(float64(most)/float64(unit), power)))
+		switch {
+		case most >= n: // the longer tile need not consist of whole ones
+		case most%unit == 0:
+			k = divisor(most/unit, k)
+		default:
 			k = 1
-			if most%unit == 0 {
-				k = divisor(most/unit, b)
-			}
 		}
-		tile[i] = max(k, 1) * unit
+		tile[i] = k * unit
 	}
 	return tile
 }
-
-func float64ToInt(x float64) int64 { return max(1, int64(x)) }
 
 // divisor returns the largest divisor of n that is at most most.
 func divisor(n, most int64) int64 {

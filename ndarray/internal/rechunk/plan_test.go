@@ -267,3 +267,22 @@ func TestDivisor(t *testing.T) {
 		}
 	}
 }
+
+// TestOverlapsHuge compares overlaps with a count, for lengths whose least common multiple does not fit in an int64.
+func TestOverlapsHuge(t *testing.T) {
+	for _, x := range [][3]int64{{1 << 43, 1<<40 + 1, 1<<41 - 1}, {2, 1, 2}, {1 << 45, 1<<45 - 1, 1<<40 - 1}, {1 << 40, 1<<40 - 1, 1<<36 + 1}} {
+		n, tile, chunk := x[0], x[1], x[2]
+		wantPairs, wantItems := int64(0), int64(0)
+		for i := int64(0); i < n; i += tile {
+			for k := int64(0); k < n; k += chunk {
+				if i < k+chunk && k < i+tile {
+					wantPairs++
+					wantItems += min(chunk, n-k)
+				}
+			}
+		}
+		if pairs, items := overlaps(n, tile, chunk); pairs != wantPairs || items != wantItems {
+			t.Errorf("%v: %d pairs, %d items, want %d and %d", x, pairs, items, wantPairs, wantItems)
+		}
+	}
+}
