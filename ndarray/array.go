@@ -91,14 +91,11 @@ type state struct {
 // divide the memory among them.
 func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Open(ctx, name, o.frameOptions())
-	var a *Array
-	if err == nil {
-		a, err = fromFrame(ctx, f, o)
-	}
 	if err != nil {
 		return nil, hint(err, name, nil)
 	}
-	return a, nil
+	a, err := fromFrame(ctx, f, o)
+	return a, hint(err, name, nil)
 }
 
 // Edit opens the array in a file or directory for reading and writing. See Open.
@@ -107,14 +104,11 @@ func Open(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 // may see edits in part. See [frame.Edit].
 func Edit(ctx context.Context, name string, o *OpenOptions) (*Array, error) {
 	f, err := frame.Edit(ctx, name, o.frameOptions())
-	var a *Array
-	if err == nil {
-		a, err = fromFrame(ctx, f, o)
-	}
 	if err != nil {
 		return nil, hint(err, name, nil)
 	}
-	return a, nil
+	a, err := fromFrame(ctx, f, o)
+	return a, hint(err, name, nil)
 }
 
 // OpenReaderAt opens the array in the first size bytes of r, for reading. r may be an uncompressed member of a zip file
@@ -143,14 +137,11 @@ func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Array, 
 // Open.
 func OpenBytes(b []byte, o *OpenOptions) (*Array, error) {
 	f, err := frame.OpenBytes(b, o.frameOptions())
-	var a *Array
-	if err == nil {
-		a, err = fromFrame(context.Background(), f, o)
-	}
 	if err != nil {
 		return nil, hint(err, "", b)
 	}
-	return a, nil
+	a, err := fromFrame(context.Background(), f, o)
+	return a, hint(err, "", b)
 }
 
 // hint adds the function that opens a file to the error of opening it as an array, if the name or the bytes show it.

@@ -306,7 +306,8 @@ func (l *layout) put(ctx context.Context, b *frame.Batch, data []byte, s *select
 	return b.Engine().Encode(ctx, int(l.geo.ChunkBytes), w, w.size())
 }
 
-// attrValue is a value that stores itself as an attribute: an *Array or a *View.
+// attrValue is a value that stores itself as an attribute: an *Array or a *View. It is an interface, because they are
+// stored as a copy, and Copy depends on the functions for creating arrays.
 type attrValue interface {
 	stored(ctx context.Context) ([]byte, error)
 }

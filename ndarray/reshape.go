@@ -53,27 +53,22 @@ func Reshape(ctx context.Context, name string, r Reader, shape []int64, o *Creat
 // completeShape returns shape with a length of -1 replaced. It returns ErrShape unless the result has as many items as
 // was.
 func completeShape(shape, was []int64) ([]int64, error) {
-	next, open := slices.Clone(shape), -1
-	items, _ := grid.Product(was)
-	for i, n := range shape {
+	next, open := slices.Clone(shape), slices.Index(shape, -1)
+	if open >= 0 {
+		next[open] = 1
+	}
+	if !slices.ContainsFunc(next, func(n int64) bool { return n < 0 }) {
+		items, _ := grid.Product(was)
+		n, fits := grid.Product(next)
 		switch {
-		case n == -1 && open < 0:
-			open, next[i] = i, 1
-		case n < 0:
-			return nil, fmt.Errorf("ndarray: %w: shape %v does not have as many items as shape %v", ErrShape, shape, slices.Clone(was))
+		case fits && open < 0 && n == items:
+			return next, nil
+		case fits && open >= 0 && n > 0 && items%n == 0:
+			next[open] = items / n
+			return next, nil
 		}
 	}
-	n, ok := grid.Product(next)
-	if ok && open >= 0 && n > 0 && items%n == 0 {
-		next[open] = items / n
-		n = items
-	} else if open >= 0 {
-		ok = false
-	}
-	if !ok || n != items {
-		return nil, fmt.Errorf("ndarray: %w: shape %v does not have as many items as shape %v", ErrShape, shape, slices.Clone(was))
-	}
-	return next, nil
+	return nil, fmt.Errorf("ndarray: %w: shape %v does not have as many items as shape %v", ErrShape, shape, slices.Clone(was))
 }
 
 // readRuns reads the items that are in a box of g, which has another shape with the same number of items, in C order of

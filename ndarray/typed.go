@@ -251,15 +251,6 @@ func (e *encoder[T]) encode(dst []byte, values []T, first int) error {
 	return e.c.Encode(convert.ValuesOf(values), dst, e.d.Size, first)
 }
 
-// makeItems returns memory for n items.
-func makeItems(n, itemSize int) ([]byte, error) {
-	size, err := grid.ByteSize(int64(n), int64(itemSize))
-	if err != nil {
-		return nil, err
-	}
-	return make([]byte, size), nil
-}
-
 // makeStored returns memory for n items of the array, which must justify it.
 func (a *Array) makeStored(ctx context.Context, n, itemSize int) ([]byte, error) {
 	size, err := a.checkAlloc(ctx, "items to convert them", int64(n), itemSize)
@@ -319,10 +310,11 @@ func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T)
 	case c.Direct && c.Cast.None():
 		return convert.Bytes(data), nil
 	}
-	b, err := makeItems(len(data), d.Size)
+	size, err := grid.ByteSize(int64(len(data)), int64(d.Size))
 	if err != nil {
 		return nil, err
 	}
+	b := make([]byte, size)
 	err = inBatches(ctx, len(data), concurrency, func(from, to int) error {
 		if !c.Cast.None() {
 			c.Cast.Run(b[from*d.Size:to*d.Size], convert.Bytes(data[from:to]))
