@@ -21,8 +21,8 @@ func Bytes[T any](s []T) []byte {
 
 // Foreign reports whether the numbers of a dtype are stored in the byte order that is not native to the machine.
 func Foreign(d meta.DType) bool {
-	little := binary.NativeEndian.Uint16([]byte{1, 0}) == 1
-	return d.Order == '<' && !little || d.Order == '>' && little
+	big := numbers.BigEndian()
+	return d.Order == '<' && big || d.Order == '>' && !big
 }
 
 // ToNative converts stored scalars to Go's representation in place: numbers to the byte order of the machine, and true

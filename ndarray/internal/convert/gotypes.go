@@ -61,7 +61,7 @@ func (g Types) Same(d meta.DType, t reflect.Type) bool {
 	return d.Size == want.Size && (d.Kind == want.Kind || date)
 }
 
-// simple reports whether a dtype is neither a structure nor a sub-array.
+// simple reports whether a dtype is neither a structure nor a sub-array, nor the zero DType.
 func simple(d meta.DType) bool { return d.Fields == nil && d.Elem == nil && d.Kind != 0 }
 
 // structField is a field of a Go struct that holds a field of a structured dtype.

@@ -2,7 +2,6 @@ package numbers
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/rand/v2"
 	"testing"
 
@@ -103,7 +102,7 @@ func TestKernelsHalf(t *testing.T) {
 
 // nativeFloat returns the type of floats in the byte order of the machine.
 func nativeFloat(size int) Type {
-	return Type{'f', size, binary.NativeEndian.Uint16([]byte{0, 1}) == 1, size}
+	return Type{'f', size, BigEndian(), size}
 }
 
 // TestKernelsInPlace reverses bytes and copies bools in place.
