@@ -51,27 +51,38 @@ func (v *appendCmd) Run(e *env) error {
 	}
 	defer in.close()
 	if arrayErr != nil {
-		if v.Axis != 0 {
-			return fmt.Errorf("%s: %w: a super-chunk has no axes", v.Path, ndarray.ErrNotArray)
-		}
-		if err := v.checkBytes(in); err != nil {
-			return err
-		}
-		n := int64(-1)
-		if in.npy != nil {
-			if n, err = in.npySize(); err != nil {
-				return err
-			}
-		}
-		data, err := in.readAll(e.ctx, n)
-		if err == nil && len(data) == 0 {
-			err = fmt.Errorf("the input is empty")
-		}
-		if err != nil {
-			return err
-		}
-		return f.Append(e.ctx, data)
+		return v.appendChunk(e, f, in)
 	}
+	return v.appendItems(e, a, in)
+}
+
+// appendChunk appends the input as one chunk of a super-chunk.
+func (v *appendCmd) appendChunk(e *env, f *frame.Frame, in *input) error {
+	if v.Axis != 0 {
+		return fmt.Errorf("%s: %w: a super-chunk has no axes", v.Path, ndarray.ErrNotArray)
+	}
+	err := v.checkBytes(in)
+	if err != nil {
+		return err
+	}
+	n := int64(-1)
+	if in.npy != nil {
+		if n, err = in.npySize(); err != nil {
+			return err
+		}
+	}
+	data, err := in.readAll(e.ctx, n)
+	if err == nil && len(data) == 0 {
+		err = fmt.Errorf("the input is empty")
+	}
+	if err != nil {
+		return err
+	}
+	return f.Append(e.ctx, data)
+}
+
+// appendItems appends the items of the input along an axis of an array.
+func (v *appendCmd) appendItems(e *env, a *ndarray.Array, in *input) error {
 	shape, axis := a.Shape(), v.Axis
 	if axis < 0 {
 		axis += len(shape)
