@@ -48,8 +48,8 @@ type Reader interface {
 	source() (*Array, *selection.Mapping)
 }
 
-// A Writer accepts items: an *Array or a *View that repeats no item, where each call is one commit, a *Batch, or a
-// *Regions. No other package can implement it.
+// A Writer accepts items: an *Array or a *View that neither repeats nor converts items, where each call is one commit,
+// a *Batch, or a *Regions. No other package can implement it.
 type Writer interface {
 	// DType returns the NumPy dtype of the items.
 	DType() DType
@@ -161,8 +161,9 @@ func hint(err error, name string, b []byte) error {
 	return err
 }
 
-// OpenFrame returns the array in an open frame. The Array then owns the frame. The error wraps ErrNotArray or
-// ErrCorrupt. After an error the frame is still open.
+// OpenFrame returns the array in an open frame. The Array then owns the frame. With Locking, OpenFrame waits without a
+// context while another handle edits. The error wraps ErrNotArray or ErrCorrupt. After an error the frame is still
+// open.
 func OpenFrame(f *frame.Frame) (*Array, error) { return openFrame(context.Background(), f) }
 
 // openFrame is OpenFrame under a context, also while it waits for the lock of the frame.

@@ -76,7 +76,8 @@ func (a *Array) Begin(ctx context.Context) (*Batch, error) {
 	return &Batch{a: a, b: b, st: st}, nil
 }
 
-// Commit publishes the edits of the batch and ends it. After an error the array is unchanged.
+// Commit publishes the edits of the batch and ends it. After an error the array is unchanged. The error wraps
+// fs.ErrClosed if the batch has ended, or is the error of an earlier edit or an error of writing.
 func (b *Batch) Commit() error {
 	if b.err != nil {
 		b.b.Rollback()

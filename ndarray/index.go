@@ -44,13 +44,13 @@ func Step(start, stop, step int64) Index { return selection.Span{Start: start, S
 // retains the slice, so do not change it while the index is in use.
 func Pick(indices ...int64) Index { return selection.Pick(indices...) }
 
-// Coords selects the listed items of one axis, like an index array of NumPy. Without shape the list has one dimension;
-// otherwise it is an N-dimensional array of that shape, in C order. The lists of several index arrays (Coords, Mask and
-// At in the same selection) are broadcast against each other and name points: Coords([]int64{1, 2}), Coords([]int64{3,
-// 4}) selects the two points (1, 3) and (2, 4). The result has the dimensions of the broadcast list in place of the
-// indexed axes: where these are if they are adjacent, and otherwise first. If a write assigns several values to one
-// item, the last value wins. The index retains the slices, so do not change them while the index is in use. A selection
-// cannot contain both Coords and Pick.
+// Coords selects the listed items of one axis, like an index array of NumPy. Negative numbers count from the end.
+// Without shape the list has one dimension; otherwise it is an N-dimensional array of that shape, in C order. The lists
+// of several index arrays (Coords, Mask and At in the same selection) are broadcast against each other and name points:
+// Coords([]int64{1, 2}), Coords([]int64{3, 4}) selects the two points (1, 3) and (2, 4). The result has the dimensions
+// of the broadcast list in place of the indexed axes: where these are if they are adjacent, and otherwise first. If a
+// write assigns several values to one item, the last value wins. The index retains the slices, so do not change them
+// while the index is in use. A selection cannot contain both Coords and Pick.
 func Coords(indices []int64, shape ...int64) Index { return selection.Coords(indices, shape) }
 
 // Mask selects the items whose boolean is true, like a boolean index array of NumPy. Without shape it applies to one
@@ -63,7 +63,7 @@ func Coords(indices []int64, shape ...int64) Index { return selection.Coords(ind
 // without axes, is that of a mask of one boolean, which applies to no axis.
 //
 // A dimension of length 0 matches an axis of any length, as in NumPy: Mask(nil, 6, 0, 4) selects an array of shape (0,
-// 3) from one of shape (6, 5, 4, 3). The index retains the slices.
+// 3) from one of shape (6, 5, 4, 3). The index retains the slices, so do not change them while the index is in use.
 func Mask(keep []bool, shape ...int64) Index { return selection.Mask(keep, shape) }
 
 // Flat selects the items at the listed positions in C order of the whole array, like numpy.take without an axis.

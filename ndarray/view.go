@@ -62,7 +62,7 @@ func (v *View) ReadBytes(ctx context.Context, dst []byte, sel ...Index) error {
 
 // WriteBytes writes src to a selection of the view, and so to the array, in one commit. If the items of the view are
 // parts of items, such as a field, the other parts keep their values. It returns ErrReadOnly for a view that repeats
-// items, such as one of BroadcastTo. See Array.WriteBytes.
+// items, such as one of BroadcastTo, or converts them. See Array.WriteBytes.
 func (v *View) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
 	return v.write(task.Context(ctx), src, false, sel)
 }
