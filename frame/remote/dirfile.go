@@ -1,6 +1,7 @@
 package remote
 
 import (
+	"cmp"
 	"container/list"
 	"context"
 	"errors"
@@ -10,22 +11,37 @@ import (
 
 	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/ranges"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // dirFile is the file of a chunk. Its first read finds out the version. Only the version is kept for files that were
 // not used for a while.
 type dirFile struct {
 	number int64
-	gate   chan struct{} // held while the file is opened
 
-	// Guarded by the lock of the Dir. Users may read obj.
-	id      *identity     // nil until it is known
-	settled bool          // see version.settled
+	// Guarded by the lock of the Dir. Users may read obj once the file is open.
+	fileState
+	opening *opening      // that calls wait for, or nil
 	obj     *Object       // nil if it is not open
 	users   int           // calls that use the file
 	first   *segment      // the bytes of the first request, as long as there are users
-	whole   bool          // the server has sent the whole file in place of a range
 	elem    *list.Element // in Dir.idle
+}
+
+// fileState is what the first read of a file has found out.
+type fileState struct {
+	id      *identity // nil until it is known
+	settled bool      // see version.settled
+	whole   bool      // the server has sent the whole file in place of a range
+}
+
+// opening opens a file for all calls that want it at the same time. err and exit are set before done is closed.
+type opening struct {
+	done   chan struct{}
+	err    error
+	exit   *task.Exit // of code of the user that has panicked
+	cancel context.CancelFunc
+	calls  int // that wait for it; guarded by the lock of the Dir
 }
 
 // use returns the file of ranges, open. The caller must call unuse.
@@ -33,7 +49,7 @@ func (d *Dir) use(ctx context.Context, g *fileRanges) (*dirFile, error) {
 	d.mu.Lock()
 	f := d.files[g.file]
 	if f == nil {
-		f = &dirFile{number: g.file, gate: make(chan struct{}, 1)}
+		f = &dirFile{number: g.file}
 		d.files[g.file] = f
 	}
 	f.users++
@@ -81,20 +97,69 @@ func (d *Dir) unuse(f *dirFile) {
 	}
 }
 
-// open opens a file, unless it is open. Other users of the file wait.
+// open opens a file, unless it is open. Calls that want it at the same time share the first request and its error.
 func (d *Dir) open(ctx context.Context, f *dirFile, g *fileRanges) error {
-	select {
-	case f.gate <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	for {
+		d.mu.Lock()
+		if f.obj != nil || d.err != nil {
+			defer d.mu.Unlock()
+			return d.err
+		}
+		o, own := f.opening, f.opening == nil
+		if own {
+			o = &opening{done: make(chan struct{})}
+			f.opening = o
+			d.startOpening(ctx, o, f, g)
+		}
+		o.calls++
+		d.mu.Unlock()
+		select {
+		case <-o.done:
+		case <-ctx.Done():
+			d.leave(f, o)
+			return ctx.Err()
+		}
+		o.exit.Continue()
+		if own || !errors.Is(o.err, errPutOff) { // which concerns only the call of g
+			return o.err
+		}
 	}
-	defer func() { <-f.gate }()
+}
+
+// leave ends the wait of a call for a file. If no other call waits, the request for the file is canceled.
+func (d *Dir) leave(f *dirFile, o *opening) {
 	d.mu.Lock()
-	open, err := f.obj != nil, d.err
-	d.mu.Unlock()
-	if open || err != nil {
-		return err
+	defer d.mu.Unlock()
+	if o.calls--; o.calls == 0 && f.opening == o {
+		f.opening = nil // the next call starts another one
+		o.cancel()
 	}
+}
+
+// startOpening opens a file on a goroutine of its own, for which Close waits. The caller holds the lock of d.
+func (d *Dir) startOpening(ctx context.Context, o *opening, f *dirFile, g *fileRanges) {
+	ctx, o.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	known := f.fileState
+	stop, err := d.index.begin(o.cancel)
+	if err != nil {
+		o.cancel()
+		f.opening, o.err = nil, err
+		close(o.done)
+		return
+	}
+	go task.Run(func() { o.err = d.openFile(ctx, o, f, known, g) }, func(x *task.Exit) {
+		d.mu.Lock()
+		if o.exit = x; f.opening == o {
+			f.opening = nil
+		}
+		d.mu.Unlock()
+		close(o.done)
+		stop()
+	})
+}
+
+// openFile opens a file for the calls that wait for o. known is the state of the file.
+func (d *Dir) openFile(ctx context.Context, o *opening, f *dirFile, known fileState, g *fileRanges) error {
 	obj := newObject(d.client(fmt.Sprintf("%08X.chunk", f.number)), d.o, d.index.table.cache)
 	obj.closer, _ = obj.c.getter.(io.Closer)
 	opened := false
@@ -103,40 +168,38 @@ func (d *Dir) open(ctx context.Context, f *dirFile, g *fileRanges) error {
 			obj.Close()
 		}
 	}()
-	first, whole, err := d.identify(ctx, obj, f, g)
+	first, whole, err := d.identify(ctx, obj, known, g)
 	if err != nil {
 		d.noteChanged(err)
 		return err
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.err != nil {
+	if err := d.err; err != nil || f.opening != o {
 		if first != nil {
 			obj.table.release([]*segment{first})
 		}
-		return d.err
+		return cmp.Or(err, context.Canceled) // no call waits
 	}
 	opened = true
 	id := obj.id
-	f.obj, f.id, f.settled, f.first, f.whole = obj, &id, obj.settled, first, whole
+	f.fileState = fileState{&id, obj.settled, whole}
+	f.obj, f.first = obj, first
 	return nil
 }
 
 // identify finds out the version of a file: from an earlier read, from the disk, or from the first request, whose bytes
-// it returns.
-func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRanges) (first *segment, whole bool, err error) {
+// it returns. known is the state of the file.
+func (d *Dir) identify(ctx context.Context, obj *Object, known fileState, g *fileRanges) (first *segment, whole bool, err error) {
 	var disk *diskCache
 	if d.index.disk != nil {
 		disk = d.index.disk.forKey(obj.c.key)
 	}
-	if f.id != nil && !f.whole {
-		obj.start(&opened{id: *f.id, settled: f.settled}, disk)
+	if known.id != nil && !known.whole {
+		obj.start(&opened{id: *known.id, settled: known.settled}, disk)
 		return nil, false, nil
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	defer context.AfterFunc(d.index.ctx, cancel)()
-	if disk != nil && f.id == nil {
+	if disk != nil && known.id == nil {
 		cached, err := obj.startCached(ctx, disk)
 		if err != nil && d.index.ctx.Err() != nil {
 			err = errs.ErrClosed
@@ -152,8 +215,8 @@ func (d *Dir) identify(ctx context.Context, obj *Object, f *dirFile, g *fileRang
 		p, err = obj.c.first(ctx, wish{0, 1})
 	}
 	obj.c.admit = nil // other calls may use the file
-	if err == nil && f.id != nil {
-		if err = f.id.check(p.id); err != nil {
+	if err == nil && known.id != nil {
+		if err = known.id.check(p.id); err != nil {
 			err = &Error{URL: obj.c.name, Err: err}
 		}
 	}

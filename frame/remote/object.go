@@ -370,18 +370,12 @@ func (obj *Object) startLoads(ctx context.Context, loads []*load) {
 			}
 		}
 	}
-	obj.mu.Lock()
-	err := obj.err
-	if err == nil {
-		obj.loads.Add(1) // not after Close has begun to wait
-	}
-	obj.mu.Unlock()
+	stop, err := obj.begin(cancel)
 	if err != nil {
 		cancel()
 		obj.finish(loads, nil, err, nil)
 		return
 	}
-	stop := context.AfterFunc(obj.ctx, cancel)
 	pieces := make([]piece, len(loads))
 	for i, l := range loads {
 		pieces[i] = piece{l.Off, make([]byte, l.Len)}
@@ -410,9 +404,23 @@ func (obj *Object) startLoads(ctx context.Context, loads []*load) {
 			obj.finish(loads, nil, nil, x)
 		}
 		stop()
+	})
+}
+
+// begin begins work on a goroutine, which Close cancels and waits for. The goroutine must call end.
+func (obj *Object) begin(cancel context.CancelFunc) (end func(), err error) {
+	obj.mu.Lock()
+	defer obj.mu.Unlock()
+	if obj.err != nil {
+		return nil, obj.err
+	}
+	obj.loads.Add(1) // not after Close has begun to wait
+	stop := context.AfterFunc(obj.ctx, cancel)
+	return func() {
+		stop()
 		cancel()
 		obj.loads.Done()
-	})
+	}, nil
 }
 
 // finish completes loads, with their bytes, or with an error or the exit of their goroutine.
