@@ -297,7 +297,7 @@ func (a *chunkAhead) held(off int64) (b []byte, end int64, err error) {
 		}
 		a.next = i
 		room := a.p.most
-		a.err = a.p.lasting(a.p.read(a.callCtx, a.take(nil, &room)))
+		a.err = a.p.lasting(a.p.read(a.callCtx, a.take(nil, &room)), false)
 	}
 	switch b = q.bytes(); {
 	case b == nil:

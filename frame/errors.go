@@ -99,7 +99,7 @@ func checkLayerName(name string) error {
 }
 
 // concernsAll reports whether an error of a source with many files concerns all of them: the call with this context has
-// ended, or the frame was changed or closed.
+// ended, the frame was changed or closed, or the server is down.
 func concernsAll(ctx context.Context, err error) bool {
-	return ctx.Err() != nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrClosed)
+	return ctx.Err() != nil || errors.Is(err, ErrChanged) || errors.Is(err, fs.ErrClosed) || errors.Is(err, errs.ErrNoAnswer)
 }

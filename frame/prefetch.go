@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 	"sync"
@@ -254,11 +255,14 @@ func (d *decoding) cached(v *engine.Visit) bool {
 	return true
 }
 
-// lasting returns an error of the source, or nil if it may concern only one file of a directory. Each chunk without its
+// lasting returns an error of the source, or nil if it may concern only one file of several. Each chunk without its
 // bytes then reads them again, and has an error of its own.
-func (p *prefetcher) lasting(err error) error {
-	if !concernsAll(p.callCtx, err) && (p.d.s.sparse || errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
+func (p *prefetcher) lasting(err error, several bool) error {
+	if !concernsAll(p.callCtx, err) && (p.d.s.sparse && several || errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
 		return nil
+	}
+	if p.d.s.sparse && several && err != nil {
+		return fmt.Errorf("reading several chunks: %w", err)
 	}
 	return err
 }
@@ -266,13 +270,14 @@ func (p *prefetcher) lasting(err error) error {
 // load reads the chunks of a window. Decoding returns an error of the source for the chunks that wait for their bytes.
 func (p *prefetcher) load(list []*chunkAhead) {
 	var err error
+	several := slices.ContainsFunc(list, func(a *chunkAhead) bool { return a.number != list[0].number })
 	defer func() {
 		if p.callCtx.Err() == nil && p.ctx.Err() != nil {
 			err = nil // the call has ended
 		}
 		for _, a := range list {
 			if !a.closed {
-				a.err = p.lasting(err)
+				a.err = p.lasting(err, several)
 			}
 			a.finish()
 		}

@@ -22,10 +22,10 @@ type client struct {
 	key    string // names the object in a disk cache
 	getter Getter // sends the requests in place of http, or nil
 	http   *http.Client
-	own    bool          // http was made for this client
-	slots  chan struct{} // a token for each request in flight
-	costs  *costs        // what requests cost
-	turns  *turns        // of the bodies of the files of a Dir, or nil
+	own    bool // http was made for this client
+	slots  *slots
+	costs  *costs // what requests cost
+	turns  *turns // of the bodies of the files of a Dir, or nil
 
 	// admit is called before a request, and with the size of a whole object before it is received. If the size is
 	// unknown, it is called with the bytes received so far, which are not all. An error of it ends the request. It may
@@ -182,6 +182,9 @@ func (c *client) get(ctx context.Context, w wish, id *identity) (*answer, error)
 		version, _ = strconv.Unquote(id.ETag)
 	}
 	got, err := c.getter.Get(ctx, w.off, w.n, version)
+	if err == nil || ctx.Err() == nil {
+		c.slots.answers.Add(1)
+	}
 	if err != nil {
 		err = shorten(err, maxGetterText)
 	}
@@ -248,6 +251,9 @@ func (c *client) send(ctx context.Context, ranges string, id *identity) (*http.R
 		}
 	}
 	resp, err := c.http.Do(req)
+	if resp != nil {
+		c.slots.answers.Add(1)
+	}
 	if err != nil && resp != nil { // a redirect that the client does not follow
 		return nil, &Error{URL: c.name, Status: resp.StatusCode, Err: shorten(unwrapURL(err), maxText)}
 	}

@@ -90,7 +90,7 @@ func newObject(c *client, opts Options, kept *cache) *Object {
 // openClient opens the object of a client, which gets the options.
 func openClient(ctx context.Context, c *client, opts Options) (*Object, error) {
 	obj := newObject(c, opts, &cache{limit: opts.Cache})
-	c.slots, c.costs = make(chan struct{}, opts.Requests), newCosts(opts.model(), opts.learnLatency, opts.learnBandwidth)
+	c.slots, c.costs = newSlots(opts.Requests), newCosts(opts.model(), opts.learnLatency, opts.learnBandwidth)
 	defer func() {
 		if !obj.opened { // or code of the user has panicked
 			obj.Close()

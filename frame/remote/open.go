@@ -191,6 +191,7 @@ func (c *client) whole(ctx context.Context, a *answer, alive func()) ([]byte, er
 	for {
 		n, err := a.body.Read(buf)
 		if n > 0 {
+			c.slots.answers.Add(1)
 			alive()
 		}
 		if data = append(data, buf[:n]...); int64(len(data)) > most {

@@ -14,6 +14,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // temporary is an error after which the request may be repeated.
@@ -102,10 +104,32 @@ func repeatable(err error) bool {
 // attempt is one request. It returns the bytes that it received and the status of the answer.
 type attempt func(ctx context.Context, alive func()) (got Range, status int, err error)
 
-// do makes a request until it succeeds, fails for good or has used up its repetitions.
+// do makes a request until it succeeds, fails for good or has used up its repetitions. If no request gets an answer, it
+// keeps its slot between its repetitions, and at the end the requests that wait for a slot fail, too.
 func (c *client) do(ctx context.Context, try attempt) error {
 	again := false // the request has started from the URL again
+	held := false  // a slot
+	defer func() {
+		if held {
+			c.slots.release()
+		}
+	}()
+	begin := int64(0) // answers before the second attempt, or before the only one
 	for i := 0; ; i++ {
+		if !held {
+			down, err := c.slots.take(ctx)
+			if down != nil {
+				err = &unanswered{&Error{URL: c.name, Err: fmt.Errorf("other requests got no answer: %w", down)}}
+			}
+			if err != nil {
+				return err
+			}
+			held = true
+		}
+		before := c.slots.answers.Load()
+		if i <= 1 { // the server may have gone down during the first one
+			begin = before
+		}
 		from, err := c.once(ctx, try)
 		if err == nil {
 			return nil
@@ -128,11 +152,20 @@ func (c *client) do(ctx context.Context, try attempt) error {
 			if i == 0 {
 				s = ""
 			}
-			return fmt.Errorf("%w (after %d attempt%s)", err, i+1, s)
+			last := fmt.Errorf("%w (after %d attempt%s)", err, i+1, s)
+			if c.slots.answers.Load() == begin {
+				c.slots.fail(t.err)
+				last = &unanswered{last}
+			}
+			return last
 		}
 		wait := max(t.after, backoff(i, c.o.MaxWait))
 		if wait > c.o.MaxWait {
 			return fmt.Errorf("%w (the server asks to wait %v)", err, wait)
+		}
+		if c.slots.answers.Load() != before {
+			c.slots.release() // other requests may get an answer in the meantime
+			held = false
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return err
@@ -140,15 +173,15 @@ func (c *client) do(ctx context.Context, try attempt) error {
 	}
 }
 
-// once makes one attempt when a slot is free. It returns where earlier redirects have led, which gets the request, or
-// nil.
+// unanswered is the error of a request whose repetitions got no answer while no other request got one. It wraps
+// errs.ErrNoAnswer.
+type unanswered struct{ err error }
+
+func (u *unanswered) Error() string   { return u.err.Error() }
+func (u *unanswered) Unwrap() []error { return []error{u.err, errs.ErrNoAnswer} }
+
+// once makes one attempt. It returns where earlier redirects have led, which gets the request, or nil.
 func (c *client) once(ctx context.Context, try attempt) (from *target, err error) {
-	select {
-	case c.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-	defer func() { <-c.slots }()
 	if err := c.admits(0, false); err != nil {
 		return nil, err
 	}
@@ -252,6 +285,7 @@ func (c *client) fill(ctx context.Context, a *answer, buf []byte, alive func()) 
 		var k int
 		k, err = a.body.Read(buf[n:])
 		if n += k; k > 0 {
+			c.slots.answers.Add(1)
 			alive()
 		}
 	}

@@ -59,6 +59,9 @@ var (
 	ErrElsewhere = Kind("unsupported", ErrUnsupported)
 )
 
+// ErrNoAnswer marks an error of a source that answers no request, so that reads of its other bytes would fail, too.
+var ErrNoAnswer = errors.New("no answer")
+
 // MostUnread is the number of errors in a row, of those of MayBeDown, after which a source is given up.
 const MostUnread = 4
 
