@@ -85,9 +85,10 @@
 // is in the folder is opened without a request, and cached bytes are read at once. At the same time one request asks
 // whether the object has changed. If it has, reads return ErrChanged from then on, and the next Open starts with the
 // new version. Close does not wait for the answer. If there was none yet, the next Open waits for one before it uses
-// the folder. An object is cached only if the server names its version: by a strong ETag, or by a Last-Modified that is
-// more than a second old when the server answers. A chunk file is not cached if the server sends all of it in place of
-// a range.
+// the folder, or until its request has failed. While the server is down, a Dir waits for one such request, not for one
+// of each of its files. An object is cached only if the server names its version: by a strong ETag, or by a
+// Last-Modified that is more than a second old when the server answers. A chunk file is not cached if the server sends
+// all of it in place of a range.
 //
 // # Browsers
 //

@@ -133,14 +133,15 @@ func (obj *Object) open(ctx context.Context) error {
 }
 
 // startCached opens the object from its entry in the disk cache, if there is one. A request asks whether the server
-// still has that version: at the same time, or first if the last use of the entry ended before the answer. Without an
-// answer, reads of bytes that are not cached find out.
+// still has that version: at the same time, or first if the last use of the entry ended before the answer, unless the
+// server is known to be down. Without an answer, reads of bytes that are not cached find out.
 func (obj *Object) startCached(ctx context.Context, disk *diskCache) (bool, error) {
 	e := disk.entry()
 	if e == nil || len(e.parts) > 0 && e.parts[0].whole && !disk.object(e).load(e, max(obj.o.MaxWhole, 0)) {
 		return false, nil
 	}
-	if disk.unasked() {
+	unasked := disk.unasked()
+	if unasked && !obj.c.slots.down() {
 		err := obj.c.confirm(ctx, &e.id)
 		switch {
 		case ctx.Err() != nil:
@@ -156,8 +157,12 @@ func (obj *Object) startCached(ctx context.Context, disk *diskCache) (bool, erro
 	}
 	obj.start(e, disk)
 	obj.check = task.Go(func() error {
-		if err := obj.verify(obj.ctx); err != nil && !errors.Is(err, ErrChanged) && obj.ctx.Err() != nil {
+		err := obj.verify(obj.ctx)
+		if err != nil && !errors.Is(err, ErrChanged) && obj.ctx.Err() != nil {
 			obj.disk.setUnasked() // a program that always closes that early would never notice a change
+		}
+		if err == nil && unasked {
+			obj.disk.setAsked()
 		}
 		return nil
 	})

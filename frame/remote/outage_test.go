@@ -1,6 +1,7 @@
 package remote_test
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/goblosc/blosc2/frame"
@@ -281,5 +283,55 @@ func TestRetryAfterSlot(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+// TestOutageCached reads a directory that is in a cache on disk while the server is down. A use of the cache that ended
+// before an answer makes the next one ask first, which takes the time of one request for all files together.
+func TestOutageCached(t *testing.T) {
+	const n = 100
+	inFiles(t, n, remote.Options{}, func(t *testing.T, _ *remote.Dir, l *link.Link) {
+		o := &remote.Options{Client: l.Client(), Dir: t.TempDir()}
+		read := func() (first byte) {
+			t.Helper()
+			d, err := remote.OpenDir(t.Context(), "http://host/d/", o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer d.Close()
+			var want []remote.Range
+			for i := range int64(n) {
+				want = append(want, remote.Range{Off: d.ChunkOffset(i), Len: 100_000})
+			}
+			err = d.ReadRanges(t.Context(), want, func(i int, at int64, b []byte) error {
+				if i == 7 && at == 0 {
+					first = b[0]
+				}
+				return nil
+			})
+			if err != nil {
+				t.Error(err)
+			}
+			return first
+		}
+		read()
+		l.Latency = forever
+		start := time.Now()
+		if read(); time.Since(start) > time.Second {
+			t.Errorf("the first use without an answer took %v", time.Since(start))
+		}
+		for range 2 {
+			synctest.Wait() // for the end of canceled requests
+			l.Stats()
+			start = time.Now()
+			read()
+			checkOutage(t, l, start, attempts+n)
+		}
+		synctest.Wait()
+		l.Latency = time.Millisecond
+		l.Objects["/d/00000007.chunk"] = link.Object{Data: bytes.Repeat([]byte{1}, 100_000), ETag: `"new"`}
+		if read() != 1 {
+			t.Error("the next use after the outage has not asked first")
+		}
 	})
 }

@@ -11,6 +11,7 @@ import (
 type slots struct {
 	tokens  chan struct{} // one for each request in flight
 	answers atomic.Int64  // to all requests, and the parts of their bodies
+	failed  atomic.Int64  // answers when fail was called last, plus 1; 0 = it was not
 
 	mu      sync.Mutex
 	waiting *outage // of the requests that begin to wait now
@@ -56,10 +57,14 @@ func (s *slots) take(ctx context.Context) (down, err error) {
 // release makes the slot of a request free.
 func (s *slots) release() { <-s.tokens }
 
+// down reports whether a request got no answer, and no request has got one since.
+func (s *slots) down() bool { return s.failed.Load() == s.answers.Load()+1 }
+
 // fail makes all requests that wait for a slot fail, because of the error of a request.
 func (s *slots) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.failed.Store(s.answers.Load() + 1)
 	s.waiting.err = err
 	close(s.waiting.begun)
 	s.waiting = &outage{begun: make(chan struct{})}
