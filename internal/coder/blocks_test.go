@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"strings"
@@ -134,7 +135,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// TestSharedBlocks has blocks with the same content at the same position, which no rule forbids.
+// TestSharedBlocks has blocks with the same content at the same position, which no rule of the format forbids.
 func TestSharedBlocks(t *testing.T) {
 	half := contents["ramp"](1000)
 	b, err := Encode(nil, half, Params{Codec: codec.LZ4, BlockSize: 500, TypeSize: 4, Split: SplitNever}, nil)
@@ -163,22 +164,80 @@ func TestSharedBlocks(t *testing.T) {
 	}
 }
 
-// TestLongStream has two blocks of one byte that share a Zstd frame, which has empty blocks before the byte.
+// TestLongStream has a block of one stream that is as long as its content or longer.
 func TestLongStream(t *testing.T) {
 	le := binary.LittleEndian
-	for empty, want := range map[int]error{18: nil, 19: errs.ErrCorrupt} {
-		stream := append([]byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 1}, make([]byte, 3*empty)...)
-		stream = append(stream, 1<<3|1, 0, 0, 'A')
-		c := []byte{5, 1, 0x10 | 4<<5 | 5, 1}
-		c = le.AppendUint32(c, 2)
-		c = le.AppendUint32(c, 1)
-		c = le.AppendUint32(c, uint32(44+len(stream)))
-		c = append(c, make([]byte, 16)...)
-		c = le.AppendUint32(le.AppendUint32(c, 40), 40)
-		c = append(le.AppendUint32(c, uint32(len(stream))), stream...)
+	const n = 40
+	content := bytes.Repeat([]byte("abcd"), n/4)
+	for format, strict := range map[codec.Format]bool{
+		codec.FormatBloscLZ: true, codec.FormatLZ4: true, codec.FormatZlib: true, codec.FormatZstd: true,
+		codec.FormatSnappy: false, codec.FormatUser: false,
+	} {
+		for _, length := range []int{n, n + 1, 2*n + 64, 2*n + 65} {
+			c := []byte{5, 1, 0x10 | byte(format)<<5 | 5, 1}
+			c = le.AppendUint32(le.AppendUint32(c, n), n)
+			c = le.AppendUint32(c, uint32(40+length))
+			c = append(c, 0, 0, 0, 0, 0, 0, byte(format), 0, 0, 0, 0, 0, 0, 0, 0, 0)
+			c = append(le.AppendUint32(le.AppendUint32(c, 36), uint32(length)), content...)
+			c = append(c, make([]byte, length-n)...)
+			got, err := Decode(nil, c, nil)
+			var e *Error
+			tooLong := fmt.Sprintf("stream of %d bytes, but only", length) // as many are read as a stream may have
+			refused := strict && length > n || length > 2*n+64
+			switch {
+			case length == n && (err != nil || !bytes.Equal(got, content)):
+				t.Errorf("format %d: a stored stream: %v, or other data", format, err)
+			case refused != (err != nil && strings.Contains(err.Error(), tooLong)):
+				t.Errorf("format %d: a stream of %d bytes: %v", format, length, err)
+			case refused && (!errors.Is(err, errs.ErrCorrupt) || !errors.As(err, &e) || e.Block != 0 || e.Off < 36):
+				t.Errorf("format %d: a stream of %d bytes: error without location: %v", format, length, err)
+			}
+		}
+	}
+}
+
+// TestLongSplitStream has a block of two streams, of which the first is longer than its content.
+func TestLongSplitStream(t *testing.T) {
+	le := binary.LittleEndian
+	c := append(le.AppendUint32([]byte{5, 1, 3<<5 | 5, 2, 40, 0, 0, 0, 40, 0, 0, 0}, 65), 0, 0, 0, 0, 0, 0, 3, 0)
+	c = le.AppendUint32(append(c, make([]byte, 8)...), 36)
+	c = append(le.AppendUint32(c, 21), make([]byte, 25)...)
+	_, err := Decode(nil, c, nil)
+	const want = "block 0 at byte 61: stream 0: stream of 21 bytes for 20 bytes of content: corrupt data"
+	if err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// TestTooManySharedBlocks has blocks that share their bytes. A chunk is refused if they have more than four times its
+// bytes, whether all of it is decoded or a part.
+func TestTooManySharedBlocks(t *testing.T) {
+	const size = 4096
+	b := mustEncode(t, noise(size), Params{BlockSize: size, Level: codec.NoCompression})
+	le := binary.LittleEndian
+	for blocks := 1; blocks < 12; blocks++ {
+		c := bytes.Clone(b[:32])
+		c[2] &^= flagStored
+		c[2] |= flagNotSplit
+		le.PutUint32(c[4:], uint32(blocks*size))
+		for range blocks {
+			c = le.AppendUint32(c, uint32(32+4*blocks))
+		}
+		c = append(le.AppendUint32(c, size), b[32:]...)
+		le.PutUint32(c[12:], uint32(len(c)))
 		got, err := Decode(nil, c, nil)
-		if !errors.Is(err, want) || err == nil && string(got) != "AA" {
-			t.Errorf("a stream of %d bytes: %q, %v", len(stream), got, err)
+		_, errAt := newReaderAt(bytes.NewReader(c), int64(len(c)), nil)
+		if blocks <= 4 {
+			if err != nil || errAt != nil || !bytes.Equal(got, bytes.Repeat(b[32:], blocks)) {
+				t.Errorf("%d blocks: %v, %v, or other data", blocks, err, errAt)
+			}
+			continue
+		}
+		for _, err := range []error{err, errAt} {
+			var e *Error
+			if !errors.Is(err, errs.ErrCorrupt) || !errors.As(err, &e) || e.Block != 4 || e.Off != 32+4*4 {
+				t.Errorf("%d blocks: %v", blocks, err)
+			}
 		}
 	}
 }
@@ -187,7 +246,7 @@ func TestLongStream(t *testing.T) {
 func TestLongTail(t *testing.T) {
 	const blocks, tail = 1000, 100_000
 	le := binary.LittleEndian
-	stream := []byte{0x28, 0xb5, 0x2f, 0xfd, 0x20, 1, 1<<3 | 1, 0, 0, 'A'}
+	stream := []byte{'A'}
 	c := []byte{5, 1, 0x10 | 4<<5 | 5, 1}
 	c = le.AppendUint32(c, blocks)
 	c = le.AppendUint32(c, 1)
@@ -204,7 +263,7 @@ func TestLongTail(t *testing.T) {
 	if err != nil || string(dst[:n]) != strings.Repeat("A", blocks/4) {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if most := 2*blocks/4*longestStream(1) + 20_000; src.bytes > most {
+	if most := 2*blocks/4*5 + 20_000; src.bytes > most {
 		t.Errorf("%d bytes were read, want at most %d", src.bytes, most)
 	}
 }

@@ -154,12 +154,20 @@ func (r *Reader) readStarts(head []byte) error {
 	}
 	// No more bytes are read for a block than the longest block of regular size has, even if the next one begins later.
 	streams := h.streams(h.BlockSize)
-	longest := int64(streams * (4 + longestStream(h.BlockSize/streams)))
+	longest := int64(streams * (4 + h.longestStream(h.BlockSize/streams)))
+	total := int64(0)
 	for k, start := range r.starts {
 		r.ends[k] = int32(min(int64(r.ends[k]), int64(start)+longest))
+		if total += int64(r.ends[k] - start); total > maxShare*int64(h.CBytes) {
+			return &Error{Block: k, Off: int64(h.Overhead + 4*k), Err: corrupt("blocks up to here have more than %d times the bytes of the chunk, which they share", maxShare)}
+		}
 	}
 	return nil
 }
+
+// maxShare limits the stored bytes of all blocks to this many times the size of the chunk. No writer is known that
+// makes blocks share bytes. Without a limit, 4 bytes more would be a block more to decode.
+const maxShare = 4
 
 // findEnds sets the end of each block to the next greater start, or the end of the chunk.
 func (r *Reader) findEnds() {

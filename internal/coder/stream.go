@@ -70,7 +70,7 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 	for j := range streams {
 		out, needed := dst[j*n:(j+1)*n:(j+1)*n], p.neededOf(j*n, (j+1)*n)
 		in, err := c.nextStream(out[:needed])
-		if len(in) > longestStream(n) {
+		if len(in) > h.longestStream(n) {
 			err = corrupt("stream of %d bytes for %d bytes of content", len(in), n)
 		}
 		if err == nil && in != nil && needed > 0 {
@@ -86,10 +86,16 @@ func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst
 	return nil
 }
 
-// longestStream returns the length of the longest stream for n bytes of content. Writers store content that a codec
-// does not make shorter, so this is generous. It bounds the time: any number of blocks may share a stream, and a stream
-// can be long, with parts that decode to no bytes, although its content is short.
-func longestStream(n int) int { return 2*n + 64 }
+// longestStream returns the length of the longest stream for n bytes of content. It bounds the time: a stream can have
+// many parts that decode to no bytes. No writer makes a stream longer than its content, because it stores such content,
+// except that C-Blosc 1 does not limit Snappy. User codecs have the same freedom.
+func (h *Header) longestStream(n int) int {
+	switch h.Format {
+	case codec.FormatBloscLZ, codec.FormatLZ4, codec.FormatZlib, codec.FormatZstd:
+		return n
+	}
+	return 2*n + 64
+}
 
 // nextStream returns the next stream. If it is a run, it fills dst and returns nil.
 func (c *cursor) nextStream(dst []byte) ([]byte, error) {
