@@ -1,6 +1,7 @@
 package chunk
 
 import (
+	"context"
 	"io"
 	"sync"
 
@@ -98,7 +99,7 @@ func (c *Coder) EncodeBlocks(dst []byte, blocks [][]byte, p Params) ([]byte, err
 	if err != nil {
 		return dst, err
 	}
-	return pool.EncodeVL(dst, blocks, coder.Params(p), -1)
+	return pool.EncodeVL(context.Background(), dst, blocks, coder.Params(p), -1)
 }
 
 // DecodeBlocks returns the blocks of the chunk at the start of src, which may be any chunk. The blocks share memory.

@@ -129,8 +129,9 @@ func (s *snapshot) intact(i int, b []byte) bool {
 	return s.index.checksums == nil || s.index.list[i] < 0 || s.index.checksums[i] == crc32c.Checksum(b)
 }
 
-// loadChecksums finds the checksums of a state, and compares the checksum of the index with its stored bytes b.
-func (f *Frame) loadChecksums(s *snapshot, b []byte) {
+// loadChecksums finds the checksums of a state, and compares the checksum of the index with its stored bytes b. If
+// ctx is done, it may have found wrong ones.
+func (f *Frame) loadChecksums(ctx context.Context, s *snapshot, b []byte) {
 	i := findLayer(s.vlmeta, checksumLayer)
 	if i < 0 {
 		return
@@ -146,7 +147,7 @@ func (f *Frame) loadChecksums(s *snapshot, b []byte) {
 	}
 	var content []byte
 	if err == nil {
-		content, err = f.plain.Decode(nil, stored)
+		content, err = f.plain.DecodeNumber(ctx, nil, stored, -1)
 	}
 	var r checksumRecord
 	if err == nil {

@@ -1,6 +1,7 @@
 package frame
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -239,9 +240,9 @@ func (f *Frame) ReadChunk(ctx context.Context, dst []byte, i int) (_ []byte, err
 	if err != nil {
 		return dst, err
 	}
-	out, err := f.pool.DecodeNumber(dst, raw, int64(i))
+	out, err := f.pool.DecodeNumber(ctx, dst, raw, int64(i))
 	if err != nil {
-		return dst, f.chunkError(s, i, err)
+		return dst, cmp.Or(ctx.Err(), f.chunkError(s, i, err))
 	}
 	return out, nil
 }

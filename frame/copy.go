@@ -265,9 +265,9 @@ func (d *distinctChunks) appendTuned(ctx context.Context, b *Batch, i int, buf [
 	if err != nil {
 		return buf, err
 	}
-	plain, err := d.f.pool.DecodeNumber(nil, buf, int64(i))
+	plain, err := d.f.pool.DecodeNumber(ctx, nil, buf, int64(i))
 	if err != nil {
-		return buf, d.f.chunkError(d.s, i, err)
+		return buf, cmp.Or(ctx.Err(), d.f.chunkError(d.s, i, err))
 	}
 	c, err := b.encode(ctx, plain, b.next.index.n)
 	if err == nil {

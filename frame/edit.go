@@ -63,20 +63,23 @@ func (b *Batch) encode(ctx context.Context, p []byte, i int) ([]byte, error) {
 	if b.f.tuner != nil {
 		encode = b.encodeTuned
 	}
-	c, err := encode(p, i)
+	c, err := encode(ctx, p, i)
+	if canceled := ctx.Err(); canceled != nil {
+		return nil, canceled
+	}
 	if err != nil {
 		return nil, b.f.wrap("chunk", -1, err)
 	}
-	return c, ctx.Err()
+	return c, nil
 }
 
 // encodeParams is encode with the parameters of the frame.
-func (b *Batch) encodeParams(p []byte, i int) ([]byte, error) {
+func (b *Batch) encodeParams(ctx context.Context, p []byte, i int) ([]byte, error) {
 	l, err := b.f.plugins.Layout(b.next.cparams(), len(p))
 	if err != nil {
 		return nil, err
 	}
-	return b.f.pool.EncodeLayout(nil, p, l, int64(i))
+	return b.f.pool.EncodeLayout(ctx, nil, p, l, int64(i))
 }
 
 // AppendBlocks compresses blocks and adds them as the last chunk. Each block has its own size of at least one byte. The
@@ -87,12 +90,12 @@ func (b *Batch) AppendBlocks(ctx context.Context, blocks [][]byte) error {
 		if b.done {
 			return b.errDone()
 		}
-		c, err := b.f.pool.EncodeVL(nil, blocks, b.next.cparams(), int64(b.next.index.n))
+		c, err := b.f.pool.EncodeVL(ctx, nil, blocks, b.next.cparams(), int64(b.next.index.n))
+		if canceled := ctx.Err(); canceled != nil {
+			return canceled
+		}
 		if err != nil {
 			return b.f.wrap("chunk", -1, err)
-		}
-		if err := ctx.Err(); err != nil {
-			return err
 		}
 		return b.insertChunk(b.next.index.n, c, nil)
 	})
@@ -490,7 +493,7 @@ func (b *Batch) record(t *tuner) error {
 }
 
 // encodeTuned is encode with the parameters that the tuner chooses.
-func (b *Batch) encodeTuned(p []byte, i int) ([]byte, error) {
+func (b *Batch) encodeTuned(ctx context.Context, p []byte, i int) ([]byte, error) {
 	t := b.f.tuner
 	blockSize := int(b.next.blockSize)
 	if blockSize == 0 {
@@ -504,12 +507,12 @@ func (b *Batch) encodeTuned(p []byte, i int) ([]byte, error) {
 		return nil, err
 	}
 	if l.NumBlocks == 0 {
-		return b.f.pool.EncodeLayout(nil, p, l, int64(i))
+		return b.f.pool.EncodeLayout(ctx, nil, p, l, int64(i))
 	}
 	blockSize = l.BlockLen(0)
 	if t.Due(len(p)) {
 		err := t.Try(&tune.Chunk{Size: len(p), BlockSize: blockSize, Plain: func(k int) ([]byte, error) {
-			return p[k*blockSize : min((k+1)*blockSize, len(p))], nil
+			return p[k*blockSize : min((k+1)*blockSize, len(p))], ctx.Err()
 		}})
 		if err != nil {
 			return nil, err
@@ -518,7 +521,7 @@ func (b *Batch) encodeTuned(p []byte, i int) ([]byte, error) {
 	if l, err = t.Layout(len(p), blockSize); err != nil {
 		return nil, err
 	}
-	c, err := b.f.pool.EncodeLayout(nil, p, l, int64(i))
+	c, err := b.f.pool.EncodeLayout(ctx, nil, p, l, int64(i))
 	if err != nil {
 		return nil, err
 	}

@@ -167,10 +167,7 @@ func (r *Regions) collect(ctx context.Context, s *snapshot) (*snapshot, error) {
 	if s.checksums.kept() {
 		sums = make([]uint32, n)
 	}
-	err := sched.Each(&r.f.pool.Pool, r.workers(n), n, func(_ struct{}, i int) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	err := sched.Each(ctx, &r.f.pool.Pool, r.workers(n), n, func(_ struct{}, i int) error {
 		x, err := r.examine(ctx, s, i)
 		if err == nil && sums != nil && x.e >= 0 {
 			sums[i], err = r.checksum(ctx, i, x.size)
@@ -305,7 +302,7 @@ func (r *Regions) cleanUp(ctx context.Context, final *snapshot) error {
 			names = append(names, name)
 		}
 	}
-	err := sched.Each(&r.f.pool.Pool, r.workers(len(names)), len(names), func(_ struct{}, i int) (err error) {
+	err := sched.Each(ctx, &r.f.pool.Pool, r.workers(len(names)), len(names), func(_ struct{}, i int) (err error) {
 		remove := true
 		if n, ok := chunkNumber(names[i]); ok {
 			remove, err = r.represented(ctx, final, n)

@@ -197,9 +197,9 @@ func (f *Frame) vlContent(l meta.Layer) ([]byte, error) {
 }
 
 // checkContent returns an error if a variable-length metalayer cannot be decoded. See once for seen.
-func (f *Frame) checkContent(seen map[*byte]error, l meta.Layer) error {
+func (f *Frame) checkContent(ctx context.Context, seen map[*byte]error, l meta.Layer) error {
 	err := once(seen, l, func(l meta.Layer) error {
-		_, err := f.plain.Decode(nil, l.Content)
+		_, err := f.plain.DecodeNumber(ctx, nil, l.Content, -1)
 		return err
 	})
 	if err != nil {

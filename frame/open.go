@@ -344,7 +344,7 @@ func (f *Frame) loadParts(ctx context.Context, src io.ReaderAt, size int64) (*sn
 		return nil, f.wrap("metalayers", fixedLen, err)
 	}
 	s.headPrint = fingerprintOf(head[:s.headerLen])
-	if err := f.loadTail(s, src); err != nil {
+	if err := f.loadTail(ctx, s, src); err != nil {
 		return nil, err
 	}
 	s.origin = f.findOrigin(s)
@@ -369,7 +369,7 @@ func (f *Frame) loadParts(ctx context.Context, src io.ReaderAt, size int64) (*sn
 }
 
 // loadTail reads the index and the trailer, which are adjacent, in one read. It also sets s.area.
-func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
+func (f *Frame) loadTail(ctx context.Context, s *snapshot, src io.ReaderAt) error {
 	pos := s.indexPos()
 	if s.nbytes == 0 {
 		pos = int64(s.headerLen)
@@ -397,20 +397,20 @@ func (f *Frame) loadTail(s *snapshot, src io.ReaderAt) error {
 		return f.wrap("trailer", s.frameLen-n, err)
 	}
 	if s.nbytes == 0 {
-		f.loadChecksums(s, nil)
+		f.loadChecksums(ctx, s, nil)
 		f.findHidden(s, b)
-		return nil
+		return ctx.Err()
 	}
 	h, err := coder.ParseHeader(b, int64(len(b)))
 	if err == nil {
-		s.index, err = parseIndex(b, &h, s.countChunks(), f.opts.MaxChunks, f.plain)
+		s.index, err = parseIndex(ctx, b, &h, s.countChunks(), f.opts.MaxChunks, f.plain)
 	}
 	if err != nil {
 		return f.wrap("index", pos, err)
 	}
-	f.loadChecksums(s, b[:h.CBytes])
+	f.loadChecksums(ctx, s, b[:h.CBytes])
 	s.tabled = s.index
-	return nil
+	return ctx.Err()
 }
 
 // findHidden looks for an index in a frame that is empty according to its header. b has the bytes between header

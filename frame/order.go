@@ -313,7 +313,7 @@ func (sv *salvager) entries(p *candidate) []entry {
 	if err != nil {
 		return nil
 	}
-	x, err := parseIndex(b, &p.h, -1, sv.f.opts.MaxChunks, sv.f.plain)
+	x, err := parseIndex(sv.ctx, b, &p.h, -1, sv.f.opts.MaxChunks, sv.f.plain)
 	if sv.budget -= int64(8 * x.n); err != nil {
 		return nil
 	}

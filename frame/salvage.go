@@ -267,7 +267,10 @@ func (f *Frame) intactLayers(ctx context.Context, s *snapshot, to *CreateOptions
 		if err := f.checkLayer(sums, s, true, l); err != nil {
 			report(err)
 		}
-		err := f.checkContent(contents, l)
+		err := f.checkContent(ctx, contents, l)
+		if canceled := ctx.Err(); canceled != nil {
+			return nil, canceled
+		}
 		switch {
 		case err != nil:
 		case once(records, l, f.isChecksumRecord):

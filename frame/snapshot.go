@@ -418,7 +418,7 @@ func (x *index) append(dst []byte, p *coder.Pool) ([]byte, error) {
 
 // parseIndex reads the index chunk at the start of b, which has the header h. want is the number of chunks, or -1 if
 // only the index has it. most is the largest number allowed, or 0.
-func parseIndex(b []byte, h *coder.Header, want int64, most int, p *coder.Pool) (index, error) {
+func parseIndex(ctx context.Context, b []byte, h *coder.Header, want int64, most int, p *coder.Pool) (index, error) {
 	if want >= 0 && int64(h.NBytes) != 8*want || h.NBytes%8 != 0 || h.NBytes == 0 {
 		return index{}, corrupt("index of %d bytes for %d chunks", h.NBytes, want)
 	}
@@ -436,7 +436,7 @@ func parseIndex(b []byte, h *coder.Header, want int64, most int, p *coder.Pool) 
 	if most := max(1<<20, 4096*int64(h.CBytes)); int64(h.NBytes) > most && p.Options().MaxBytes >= 0 {
 		return index{}, fmt.Errorf("index of %d bytes in %d: %w", h.NBytes, h.CBytes, ErrTooLarge)
 	}
-	plain, err := p.Decode(nil, b)
+	plain, err := p.DecodeNumber(ctx, nil, b, -1)
 	if err != nil {
 		return index{}, err
 	}

@@ -112,7 +112,11 @@ func (f *Frame) verifyLayers(ctx context.Context, s *snapshot, report func(error
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if err := f.checkContent(contents, l); err != nil {
+		err := f.checkContent(ctx, contents, l)
+		if canceled := ctx.Err(); canceled != nil {
+			return canceled
+		}
+		if err != nil {
 			if err := report(err); err != nil {
 				return err
 			}

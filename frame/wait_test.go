@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/goblosc/blosc2/chunk"
+	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/frame/internal/simulated"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/trap"
@@ -511,4 +512,99 @@ func TestCopyGap(t *testing.T) {
 			v.Release()
 		}
 	})
+}
+
+// TestContextBetweenBlocks ends the context of a call in block 3 of a chunk. The call codes no more blocks.
+func TestContextBetweenBlocks(t *testing.T) {
+	const blocks, size = 64, 4096
+	src := walk(blocks * size / 4)
+	var count atomic.Int64
+	var cancel context.CancelFunc
+	filter := func(dst, src []byte, _ chunk.BlockInfo) error {
+		if count.Add(1) == 3 {
+			cancel()
+		}
+		copy(dst, src)
+		return nil
+	}
+	o := &CreateOptions{
+		Storage: NewMemory(nil), Concurrency: 1, ChunkSize: blocks * size, Prefilter: filter, Postfilter: filter,
+		Params: chunk.Params{TypeSize: 4, Codec: codec.LZ4, BlockSize: size},
+	}
+	cancel = func() {}
+	f, err := CreateFunc(t.Context(), "", func(b *Batch) error { return b.Append(t.Context(), src) }, o)
+	must(t, err)
+	variable := *o
+	variable.Storage, variable.ChunkSize = NewMemory(nil), 0
+	vl, err := Create(t.Context(), "", &variable)
+	must(t, err)
+	list := make([][]byte, blocks)
+	for k := range list {
+		list[k] = src[k*size:][:size]
+	}
+	for name, call := range map[string]func(ctx context.Context) error{
+		"ReadChunk": func(ctx context.Context) error {
+			b, err := f.ReadChunk(ctx, []byte("head"), 0)
+			if string(b) != "head" {
+				t.Errorf("ReadChunk: %d bytes with an error", len(b))
+			}
+			return err
+		},
+		"Append": func(ctx context.Context) error { return f.Append(ctx, src) },
+		"Update": func(ctx context.Context) error {
+			return f.edit(ctx, func(b *Batch) error { return b.Update(ctx, 0, src) })
+		},
+		"AppendBlocks": func(ctx context.Context) error {
+			return vl.edit(ctx, func(b *Batch) error { return b.AppendBlocks(ctx, list) })
+		},
+	} {
+		var ctx context.Context
+		ctx, cancel = context.WithCancel(t.Context())
+		count.Store(0)
+		if err := call(ctx); !errors.Is(err, context.Canceled) || errors.Is(err, ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if n := count.Load(); n != 3 {
+			t.Errorf("%s: %d blocks, want 3", name, n)
+		}
+		cancel()
+	}
+	count.Store(10)
+	if !bytes.Equal(content(t, f), src) || f.NumChunks() != 1 || vl.NumChunks() != 0 {
+		t.Error("the frame has changed")
+	}
+}
+
+// cancelingReader ends a context when a read reaches a byte.
+type cancelingReader struct {
+	io.ReaderAt
+	at     int64
+	cancel context.CancelFunc
+}
+
+func (r cancelingReader) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > r.at {
+		r.cancel()
+	}
+	return r.ReaderAt.ReadAt(p, off)
+}
+
+// TestContextOfIndex ends the context of Open while it reads the index, before it decodes it.
+func TestContextOfIndex(t *testing.T) {
+	m := NewMemory(nil)
+	_, err := CreateFunc(t.Context(), "", func(b *Batch) error {
+		for range 2000 {
+			if err := b.Append(t.Context(), noise(64)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, &CreateOptions{Storage: m, Params: chunk.Params{TypeSize: 8}, Checksums: true})
+	must(t, err)
+	b := m.Bytes()
+	ctx, cancel := context.WithCancel(t.Context())
+	r := cancelingReader{bytes.NewReader(b), int64(len(b)) - 1, cancel}
+	if _, err := OpenReaderAt(ctx, r, int64(len(b)), nil); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
+	}
 }

@@ -286,7 +286,7 @@ func TestDecodeShuffledNot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	vl, err := NewPool(nil).EncodeVL(nil, [][]byte{floats(1000), floats(500)}, Params{TypeSize: 4}, -1)
+	vl, err := NewPool(nil).EncodeVL(t.Context(), nil, [][]byte{floats(1000), floats(500)}, Params{TypeSize: 4}, -1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -99,7 +99,9 @@ func (b *builder) run(dst []byte) ([]byte, Header, error) {
 		next, err = b.encodeParallel()
 	}
 	for ; next < b.l.NumBlocks && err == nil; next++ {
-		err = b.encode(next)
+		if err = b.workers[0].canceled(); err == nil {
+			err = b.encode(next)
+		}
 	}
 	if err != nil {
 		return b.dst, Header{}, err
@@ -229,6 +231,9 @@ func (b *builder) copyPostponed() error {
 func (b *builder) plainZeros() (bool, error) {
 	w := b.workers[0]
 	for k := range b.l.NumBlocks {
+		if err := w.canceled(); err != nil {
+			return false, err
+		}
 		src, err := b.from.plain(b.l, k)
 		if err == nil {
 			src, err = w.prefilter(src, w.describeBlock(b.l, k, nil))
@@ -262,7 +267,9 @@ func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Head
 	out = out[:at+h.NBytes]
 	content := out[at:]
 	if from.Plain == nil && workers[0].o.Prefilter == nil {
-		copyPieces(content, from.content, workers)
+		if err := copyPieces(content, from.content, workers); err != nil {
+			return dst, Header{}, err
+		}
 		return out, h, nil
 	}
 	if from.Plain != nil {
@@ -285,9 +292,9 @@ func store(dst []byte, l *Layout, workers []*Worker, from *Blocks) ([]byte, Head
 }
 
 // copyPieces copies src to dst. The workers share the copy if it is large enough.
-func copyPieces(dst, src []byte, workers []*Worker) {
+func copyPieces(dst, src []byte, workers []*Worker) error {
 	workers, size := shareCopy(workers, len(src))
-	_ = each(workers, (len(src)+size-1)/size, func(_ *Worker, i int) error {
+	return each(workers, (len(src)+size-1)/size, func(_ *Worker, i int) error {
 		at := i * size
 		filters.Copy(dst[at:], src[at:min(at+size, len(src))])
 		return nil

@@ -1,16 +1,20 @@
 package coder
 
 import (
+	"context"
 	"math"
 
 	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // Decode appends the content of the chunk at the start of src to dst. See chunk.Coder.Decode.
-func (p *Pool) Decode(dst, src []byte) ([]byte, error) { return p.DecodeNumber(dst, src, -1) }
+func (p *Pool) Decode(dst, src []byte) ([]byte, error) {
+	return p.DecodeNumber(context.Background(), dst, src, -1)
+}
 
-// DecodeNumber is Decode with the number of the chunk. See Worker.Chunk.
-func (p *Pool) DecodeNumber(dst, src []byte, number int64) ([]byte, error) {
+// DecodeNumber is Decode with the number of the chunk or -1, see Worker.Chunk, and with a context. It returns the error
+// of ctx if ctx is done before the last block.
+func (p *Pool) DecodeNumber(ctx context.Context, dst, src []byte, number int64) ([]byte, error) {
 	h, err := ParseHeader(src, int64(len(src)))
 	if err != nil {
 		return dst, err
@@ -18,20 +22,23 @@ func (p *Pool) DecodeNumber(dst, src []byte, number int64) ([]byte, error) {
 	if p.o.Postfilter == nil && (h.Special != Regular || h.Stored) {
 		out, err := p.growFor(dst, &h, src)
 		if err == nil {
-			p.fill(out[len(dst):], &h, src, 0)
+			err = p.fill(ctx, out[len(dst):], &h, src, 0)
 		}
-		return out, err
+		if err != nil {
+			return dst, err
+		}
+		return out, nil
 	}
 	w := p.Get()
 	w.Chunk = number
-	out, err := p.decode(dst, src, w)
+	out, err := p.decode(ctx, dst, src, w)
 	w.reader.Release() // retain no memory of the caller
 	p.Put(w)           // not after a panic: see putWorkers
 	return out, err
 }
 
 // decode is Decode for a chunk that w opens.
-func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
+func (p *Pool) decode(ctx context.Context, dst, src []byte, w *Worker) ([]byte, error) {
 	r := &w.reader
 	if err := w.Open(r, src); err != nil {
 		return dst, err
@@ -41,7 +48,7 @@ func (p *Pool) decode(dst, src []byte, w *Worker) ([]byte, error) {
 		return dst, err
 	}
 	whole := out[len(dst):]
-	if err := p.decodeBlocks(whole, w, r); err != nil {
+	if err := p.decodeBlocks(ctx, whole, w, r); err != nil {
 		return dst, err
 	}
 	return out, nil
@@ -67,9 +74,9 @@ func uncached(n int, workers []*Worker) bool {
 
 // decodeBlocks decodes all blocks of a chunk that w has opened. Where it is faster, workers decode two blocks at once,
 // as long as there are two for each worker.
-func (p *Pool) decodeBlocks(whole []byte, w *Worker, r *Reader) error {
+func (p *Pool) decodeBlocks(ctx context.Context, whole []byte, w *Worker, r *Reader) error {
 	n, pairs := r.NumBlocks, 0
-	workers := p.getDecoders(n, r, w.Chunk)
+	workers := p.getDecoders(ctx, n, r, w.Chunk)
 	r.uncached = p.o.Postfilter == nil && uncached(len(whole), workers)
 	if w.PrefersPairs(r) {
 		pairs = n / (2 * len(workers)) * len(workers)
@@ -101,24 +108,25 @@ func (p *Pool) growFor(dst []byte, h *Header, src []byte) ([]byte, error) {
 }
 
 // fill fills dst with the content, from byte at up, of a stored or special chunk in memory.
-func (p *Pool) fill(dst []byte, h *Header, chunk []byte, at int) {
+func (p *Pool) fill(ctx context.Context, dst []byte, h *Header, chunk []byte, at int) error {
 	if len(dst) < minShared {
 		h.fill(dst, chunk, at, false)
-		return
+		return nil
 	}
-	p.fillPieces(dst, *h, chunk, at, 1+len(dst)/minShared)
+	return p.fillPieces(ctx, dst, *h, chunk, at, 1+len(dst)/minShared)
 }
 
 // fillPieces is fill on up to n workers.
-func (p *Pool) fillPieces(dst []byte, h Header, chunk []byte, at, n int) {
-	workers, uncached := p.getWorkers(n, -1), len(dst) >= uncachedFill
+func (p *Pool) fillPieces(ctx context.Context, dst []byte, h Header, chunk []byte, at, n int) error {
+	workers, uncached := p.getWorkers(ctx, n, -1), len(dst) >= uncachedFill
 	size := pieceSize(len(dst), workers)
-	_ = spread(workers, (len(dst)-1)/size+1, func(_ *Worker, i int) error {
+	err := spread(workers, (len(dst)-1)/size+1, func(_ *Worker, i int) error {
 		from := i * size
 		h.fill(dst[from:min(from+size, len(dst))], chunk, at+from, uncached)
 		return nil
 	})
 	p.putWorkers(workers)
+	return err
 }
 
 // Decode appends the content of the chunk at the start of src to dst. It sets up codecs for this one call; a [Pool]

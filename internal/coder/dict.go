@@ -30,6 +30,9 @@ func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, e
 	}
 	var data, ref []byte
 	for k := 0; k < l.NumBlocks && len(data) < n*size; k++ {
+		if err := w.canceled(); err != nil {
+			return nil, err
+		}
 		src, err := plain(k)
 		if err != nil {
 			return nil, err
@@ -58,6 +61,9 @@ func (w *Worker) trainVL(l *Layout, blocks [][]byte, offs []int) (*Layout, error
 	}
 	samples := make([][]byte, len(blocks))
 	for k, src := range blocks {
+		if err := w.canceled(); err != nil {
+			return nil, err
+		}
 		b := w.describeBlock(l, k, nil)
 		b.Offset = offs[k]
 		src, err := w.filtered(l, src, b)

@@ -242,21 +242,21 @@ func TestVLDict(t *testing.T) {
 			src := records(10_000)
 			blocks := cut(src, 7, 300)
 			p := Params{Codec: id, TypeSize: 4, Filters: filters, Dict: true}
-			b, err := NewPool(nil).EncodeVL(nil, blocks, p, -1)
+			b, err := NewPool(nil).EncodeVL(t.Context(), nil, blocks, p, -1)
 			if err != nil {
 				t.Fatal(err)
 			}
 			if dictOf(t, b) == nil && (name == "none" || name == "default") {
 				t.Errorf("%v, %s: no dictionary", id, name)
 			}
-			if c, err := NewPool(&Options{Concurrency: 1}).EncodeVL(nil, blocks, p, -1); err != nil || !bytes.Equal(b, c) {
+			if c, err := NewPool(&Options{Concurrency: 1}).EncodeVL(t.Context(), nil, blocks, p, -1); err != nil || !bytes.Equal(b, c) {
 				t.Errorf("%v, %s: %v, or other bytes with one worker", id, name, err)
 			}
 			got, err := NewPool(nil).DecodeVL(b)
 			if err != nil || len(got) != len(blocks) || !bytes.Equal(bytes.Join(got, nil), src) {
 				t.Errorf("%v, %s: %v, or other data", id, name, err)
 			}
-			if b, err = NewPool(nil).EncodeVL(nil, [][]byte{src, src, src, src, src, src, src}, p, -1); err != nil || dictOf(t, b) != nil {
+			if b, err = NewPool(nil).EncodeVL(t.Context(), nil, [][]byte{src, src, src, src, src, src, src}, p, -1); err != nil || dictOf(t, b) != nil {
 				t.Errorf("%v, %s: a dictionary for seven blocks; %v", id, name, err)
 			}
 		}
@@ -289,7 +289,7 @@ func TestHostileDict(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		vl, err := NewPool(nil).EncodeVL(nil, cut(records(8000), 2, 700), Params{Codec: id, Filters: []Filter{}, Dict: true}, -1)
+		vl, err := NewPool(nil).EncodeVL(t.Context(), nil, cut(records(8000), 2, 700), Params{Codec: id, Filters: []Filter{}, Dict: true}, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -375,7 +375,7 @@ func TestDictRetained(t *testing.T) {
 					t.Fatal(err)
 				}
 			}()
-			workers := pool.getWorkers(n, -1) // a pool drops its workers if they are not in use
+			workers := pool.getWorkers(t.Context(), n, -1) // a pool drops its workers if they are not in use
 			for try := 0; ; try++ {
 				runtime.GC()
 				select {

@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -14,12 +15,12 @@ func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
 	if err != nil {
 		return dst, err
 	}
-	return p.EncodeLayout(dst, src, l, -1)
+	return p.EncodeLayout(context.Background(), dst, src, l, -1)
 }
 
-// EncodeLayout is Encode with the layout of the chunk, which is for len(src) bytes, and its number or -1. See
-// Worker.Chunk.
-func (p *Pool) EncodeLayout(dst, src []byte, l *Layout, number int64) ([]byte, error) {
+// EncodeLayout is Encode with the layout of the chunk, which is for len(src) bytes, its number or -1, see Worker.Chunk,
+// and with a context. It returns the error of ctx if ctx is done before the last block.
+func (p *Pool) EncodeLayout(ctx context.Context, dst, src []byte, l *Layout, number int64) ([]byte, error) {
 	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
 		return dst, fmt.Errorf("chunk: %d bytes after %d: %w", len(src), len(dst), errs.ErrTooLarge)
 	}
@@ -27,7 +28,7 @@ func (p *Pool) EncodeLayout(dst, src []byte, l *Layout, number int64) ([]byte, e
 	if l.Stored {
 		n = 1 + len(src)/minShared
 	}
-	workers := p.getWorkers(n, number)
+	workers := p.getWorkers(ctx, n, number)
 	out, err := encode(dst, l, workers, src)
 	p.putWorkers(workers) // not after a panic: see putWorkers
 	return out, err

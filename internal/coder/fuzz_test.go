@@ -200,7 +200,7 @@ func FuzzVL(f *testing.F) {
 		}
 		blocks := cut(src, seed, 1+abs(most)%5000)
 		p := fuzzParams([6]byte{a, 0, c, d, e, g})
-		b, err := NewPool(nil).EncodeVL(nil, blocks, p, -1)
+		b, err := NewPool(nil).EncodeVL(t.Context(), nil, blocks, p, -1)
 		if err != nil {
 			t.Fatalf("%+v: %v", p, err)
 		}

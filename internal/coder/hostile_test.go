@@ -47,7 +47,7 @@ func smallChunks(t testing.TB) map[string][]byte {
 	}
 	for _, id := range allCodecs {
 		p := Params{Codec: id, TypeSize: 4, Filters: pipelines["delta shuffle"]}
-		if out["variable "+id.String()], err = NewPool(nil).EncodeVL(nil, cut(floats(400), 1, 150), p, -1); err != nil {
+		if out["variable "+id.String()], err = NewPool(nil).EncodeVL(t.Context(), nil, cut(floats(400), 1, 150), p, -1); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -296,7 +296,7 @@ func TestLargeBlockWorkers(t *testing.T) {
 	clear(hole[4096:])
 	p.BlockSize = 8 << 20
 	small := mustEncode(t, src, p)
-	vl, err := NewPool(nil).EncodeVL(nil, [][]byte{src[:5], src[:large], src[:10], src[:20]}, p, -1)
+	vl, err := NewPool(nil).EncodeVL(t.Context(), nil, [][]byte{src[:5], src[:large], src[:10], src[:20]}, p, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestLargeBlockWorkers(t *testing.T) {
 		if err := w.Open(r, c.chunk); err != nil {
 			t.Fatal(c.name, err)
 		}
-		if n := len(pool.getDecoders(r.NumBlocks, r, -1)); n != c.want {
+		if n := len(pool.getDecoders(t.Context(), r.NumBlocks, r, -1)); n != c.want {
 			t.Errorf("%s: %d workers for a chunk of %d bytes, want %d", c.name, n, len(c.chunk), c.want)
 		}
 	}

@@ -188,7 +188,7 @@ func TestFill(t *testing.T) {
 					t.Fatal(err)
 				}
 				clear(got)
-				if pool.fillPieces(got[4:], h, b, 0, workers); string(got[:4]) != "\x00\x00\x00\x00" || !bytes.Equal(got[4:], want) {
+				if err := pool.fillPieces(t.Context(), got[4:], h, b, 0, workers); err != nil || string(got[:4]) != "\x00\x00\x00\x00" || !bytes.Equal(got[4:], want) {
 					t.Errorf("%s, %d bytes, %d workers: wrong bytes in pieces", name, n, workers)
 				}
 			}

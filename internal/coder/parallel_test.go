@@ -150,7 +150,7 @@ func hardlyCompressible(r *rand.Rand, n, i int) ([]byte, Params) {
 // TestTeam checks that workers stay together, in their order, apart from single ones, and forget their chunk.
 func TestTeam(t *testing.T) {
 	p := NewPool(&Options{Concurrency: 3})
-	team := p.getWorkers(9, -1)
+	team := p.getWorkers(t.Context(), 9, -1)
 	if len(team) != 3 || team[0] == team[1] || team[1] == team[2] {
 		t.Fatalf("a team is %p", team)
 	}
@@ -167,10 +167,10 @@ func TestTeam(t *testing.T) {
 		t.Error("Get breaks up a team")
 	}
 	// A sync.Pool may drop what was put.
-	if again := p.getWorkers(2, -1); slices.Contains(team, again[0]) && !slices.Equal(again, team[:2]) {
+	if again := p.getWorkers(t.Context(), 2, -1); slices.Contains(team, again[0]) && !slices.Equal(again, team[:2]) {
 		t.Errorf("workers %p of the team %p", again, team)
 	}
-	if one := p.getWorkers(1, -1); len(one) != 1 || slices.Contains(team, one[0]) {
+	if one := p.getWorkers(t.Context(), 1, -1); len(one) != 1 || slices.Contains(team, one[0]) {
 		t.Errorf("for one job: %p", one)
 	}
 }

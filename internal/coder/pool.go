@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"context"
 	"math"
 	"sync"
 
@@ -47,14 +48,14 @@ func (p *Pool) NewWorker() *Worker {
 	return w
 }
 
-// each calls f for the numbers below n on workers of one pool. See sched.Each.
+// each calls f for the numbers below n on workers of one pool, with the context that they serve. See sched.Each.
 func each(workers []*Worker, n int, f func(w *Worker, k int) error) error {
-	return sched.Each(&workers[0].pool.Pool, workers, n, f)
+	return sched.Each(task.Context(workers[0].ctx), &workers[0].pool.Pool, workers, n, f)
 }
 
 // spread is each without the order. See sched.Spread.
 func spread(workers []*Worker, n int, f func(w *Worker, k int) error) error {
-	return sched.Spread(&workers[0].pool.Pool, workers, n, f)
+	return sched.Spread(task.Context(workers[0].ctx), &workers[0].pool.Pool, workers, n, f)
 }
 
 // Put returns a worker to the pool. The caller must not use it afterwards.
@@ -63,9 +64,10 @@ func (p *Pool) Put(w *Worker) {
 	p.workers.Put(w)
 }
 
-// done forgets the chunk that the worker has served, and its dictionary, which may be memory of the caller.
+// done forgets the call and the chunk that the worker has served, and the dictionary, which may be memory of the
+// caller.
 func (w *Worker) done() {
-	w.encoding, w.decoding = encoding{}, decoding{}
+	w.ctx, w.encoding, w.decoding = nil, encoding{}, decoding{}
 	for i := range w.decoders {
 		if d := &w.decoders[i]; d.dict {
 			d.dec.(codecs.DictDecoder).SetDict(nil) // returns no error
@@ -73,17 +75,17 @@ func (w *Worker) done() {
 	}
 }
 
-// getWorkers returns as many workers as n jobs need and the options allow, at least one, for chunk number, which is -1
-// if it is not known. The slice is memory of the first worker.
+// getWorkers returns as many workers as n jobs need and the options allow, at least one, for a call with ctx and for
+// chunk number, which is -1 if it is not known. The slice is memory of the first worker.
 //
 // Several workers stay together. The first always serves the goroutine of the caller, so the other of two serves the
 // same helper goroutine, too. Otherwise the memory of both, which is in the cache of one CPU, would move to another CPU
 // with each call, because a sync.Pool returns first what was put first.
-func (p *Pool) getWorkers(n int, number int64) []*Worker {
+func (p *Pool) getWorkers(ctx context.Context, n int, number int64) []*Worker {
 	n = task.Workers(p.o.Concurrency, int64(n))
 	if n == 1 {
 		w := p.Get()
-		w.Chunk = number
+		w.ctx, w.Chunk = ctx, number
 		return w.workers[:1]
 	}
 	first, ok := p.teams.Get().(*Worker)
@@ -95,16 +97,16 @@ func (p *Pool) getWorkers(n int, number int64) []*Worker {
 	}
 	workers := first.workers[:n]
 	for _, w := range workers {
-		w.Chunk = number
+		w.ctx, w.Chunk = ctx, number
 	}
 	return workers
 }
 
 // getDecoders is getWorkers for n blocks of a chunk. If the blocks are large, their memory stays within the limit
 // of the options, or there is one worker.
-func (p *Pool) getDecoders(n int, r *Reader, number int64) []*Worker {
+func (p *Pool) getDecoders(ctx context.Context, n int, r *Reader, number int64) []*Worker {
 	n = task.Workers(p.o.Concurrency, int64(n))
-	return p.getWorkers(WorkersFor(n, int64(r.LargestBlock), func(n int64) int64 {
+	return p.getWorkers(ctx, WorkersFor(n, int64(r.LargestBlock), func(n int64) int64 {
 		if p.o.limit() < 0 {
 			return math.MaxInt64
 		}

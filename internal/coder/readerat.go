@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"context"
 	"io"
 	"slices"
 )
@@ -54,14 +55,13 @@ func (p *Pool) readRange(dst []byte, r *Reader, at int) error {
 	if p.o.Postfilter == nil {
 		switch {
 		case r.Special != Regular:
-			p.fill(dst, &r.Header, r.mem, at)
-			return nil
+			return p.fill(context.Background(), dst, &r.Header, r.mem, at)
 		case r.Stored:
 			return p.readStored(dst, r, at)
 		}
 	}
 	first, last := r.blockAt(at), r.blockAt(at+len(dst)-1)
-	workers := p.getDecoders(last-first+1, r, -1)
+	workers := p.getDecoders(context.Background(), last-first+1, r, -1)
 	err := each(workers, last-first+1, func(w *Worker, k int) error { return w.readPart(dst, r, first+k, at) })
 	p.putWorkers(workers) // not after a panic: see putWorkers
 	return err
@@ -72,7 +72,7 @@ func (p *Pool) readStored(dst []byte, r *Reader, at int) error {
 	if len(dst) < minShared {
 		return r.readStored(dst, at)
 	}
-	workers := p.getWorkers(1+len(dst)/minShared, -1)
+	workers := p.getWorkers(context.Background(), 1+len(dst)/minShared, -1)
 	err := each(workers, (len(dst)-1)/copySize+1, func(_ *Worker, i int) error {
 		from := i * copySize
 		return r.readStored(dst[from:min(from+copySize, len(dst))], at+from)

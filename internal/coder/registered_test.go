@@ -392,7 +392,7 @@ func TestCellItemSize(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		variable, err := NewPool(o).EncodeVL(nil, blocks, p, -1)
+		variable, err := NewPool(o).EncodeVL(t.Context(), nil, blocks, p, -1)
 		if err != nil {
 			t.Fatal(err)
 		}

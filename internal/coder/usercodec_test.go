@@ -62,7 +62,7 @@ func TestUserCodec(t *testing.T) {
 			if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, src) {
 				t.Errorf("%s: %v, or other data", name, err)
 			}
-			if b, err = NewPool(o).EncodeVL(nil, cut(src, 1, 5000), p, -1); err != nil {
+			if b, err = NewPool(o).EncodeVL(t.Context(), nil, cut(src, 1, 5000), p, -1); err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
 			if got, err := Decode(nil, b, o); err != nil || !bytes.Equal(got, src) {
@@ -109,7 +109,7 @@ func TestUserCodec(t *testing.T) {
 	if b, err := Encode(nil, src, p, bad); !errors.Is(err, errMine) || len(b) > 0 {
 		t.Errorf("encoding: %v", err)
 	}
-	if b, err := NewPool(bad).EncodeVL(nil, [][]byte{src}, p, -1); !errors.Is(err, errMine) || len(b) > 0 {
+	if b, err := NewPool(bad).EncodeVL(t.Context(), nil, [][]byte{src}, p, -1); !errors.Is(err, errMine) || len(b) > 0 {
 		t.Errorf("encoding blocks of variable length: %v", err)
 	}
 	var e *Error

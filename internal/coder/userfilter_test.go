@@ -92,7 +92,7 @@ func TestUserFilters(t *testing.T) {
 			t.Errorf("%v, encoding without the filter: %v", filters, err)
 		}
 		before := len(add.seen)
-		vl, err := NewPool(o).EncodeVL(nil, [][]byte{src[:100], src[100:1000], src[1000:]}, p, -1)
+		vl, err := NewPool(o).EncodeVL(t.Context(), nil, [][]byte{src[:100], src[100:1000], src[1000:]}, p, -1)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -219,7 +219,7 @@ func TestReplacedFilters(t *testing.T) {
 		if err != nil || !bytes.Equal(b, src) || len(add.seen) == 0 || add.seen[0].Param != f.Param() {
 			t.Errorf("filter %d(%d): %v, or other data; the filter got %+v", f.Code(), f.Param(), err, add.seen)
 		}
-		if b, err = NewPool(o).EncodeVL(nil, [][]byte{src}, p, -1); err == nil {
+		if b, err = NewPool(o).EncodeVL(t.Context(), nil, [][]byte{src}, p, -1); err == nil {
 			b, err = Decode(nil, b, o)
 		}
 		if err != nil || !bytes.Equal(b, src) {
@@ -366,7 +366,7 @@ func TestPrefilter(t *testing.T) {
 			}
 		}
 	}
-	vl, err := NewPool(&Options{Prefilter: invert}).EncodeVL(nil, [][]byte{{1, 2, 3}, {4, 5}}, Params{}, -1)
+	vl, err := NewPool(&Options{Prefilter: invert}).EncodeVL(t.Context(), nil, [][]byte{{1, 2, 3}, {4, 5}}, Params{}, -1)
 	if err != nil {
 		t.Fatal(err)
 	}

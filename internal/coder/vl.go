@@ -1,6 +1,7 @@
 package coder
 
 import (
+	"context"
 	"encoding/binary"
 	"slices"
 
@@ -8,8 +9,8 @@ import (
 )
 
 // EncodeVL appends a chunk whose blocks have sizes of their own. See chunk.Coder.EncodeBlocks. number is the number of
-// the chunk or -1, see Worker.Chunk.
-func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params, number int64) ([]byte, error) {
+// the chunk or -1, see Worker.Chunk. It returns the error of ctx if ctx is done before the last block.
+func (p *Pool) EncodeVL(ctx context.Context, dst []byte, blocks [][]byte, c Params, number int64) ([]byte, error) {
 	l, err := p.o.Plugins.layoutVL(c, blocks)
 	if err != nil {
 		return dst, err
@@ -18,7 +19,7 @@ func (p *Pool) EncodeVL(dst []byte, blocks [][]byte, c Params, number int64) ([]
 	for k := 1; k < len(blocks); k++ {
 		offs[k] = offs[k-1] + len(blocks[k-1])
 	}
-	workers := p.getWorkers(len(blocks), number)
+	workers := p.getWorkers(ctx, len(blocks), number)
 	out, err := encodeVL(dst, l, workers, blocks, offs)
 	p.putWorkers(workers) // not after a panic
 	return out, err

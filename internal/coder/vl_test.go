@@ -58,12 +58,12 @@ func TestVLRoundTrip(t *testing.T) {
 
 func vlRoundTrip(t *testing.T, what string, p Params, src []byte, blocks [][]byte) {
 	t.Helper()
-	b, err := NewPool(&Options{Concurrency: 1}).EncodeVL([]byte("head"), blocks, p, -1)
+	b, err := NewPool(&Options{Concurrency: 1}).EncodeVL(t.Context(), []byte("head"), blocks, p, -1)
 	if err != nil || string(b[:4]) != "head" {
 		t.Fatalf("%s: %v", what, err)
 	}
 	b = b[4:]
-	if c, err := NewPool(&Options{Concurrency: 3}).EncodeVL(nil, blocks, p, -1); err != nil || !bytes.Equal(b, c) {
+	if c, err := NewPool(&Options{Concurrency: 3}).EncodeVL(t.Context(), nil, blocks, p, -1); err != nil || !bytes.Equal(b, c) {
 		t.Errorf("%s: %v, or other bytes with three workers", what, err)
 	}
 	checkVLLayout(t, what, b, blocks)
@@ -128,14 +128,14 @@ func TestVLParams(t *testing.T) {
 		"no blocks":      {},
 		"an empty block": {{1}, {}, {2}},
 	} {
-		if b, err := NewPool(nil).EncodeVL(nil, blocks, Params{}, -1); !errors.Is(err, errs.ErrParam) || len(b) > 0 {
+		if b, err := NewPool(nil).EncodeVL(t.Context(), nil, blocks, Params{}, -1); !errors.Is(err, errs.ErrParam) || len(b) > 0 {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := NewPool(nil).EncodeVL(nil, [][]byte{{1}}, Params{Level: 12}, -1); !errors.Is(err, errs.ErrParam) {
+	if _, err := NewPool(nil).EncodeVL(t.Context(), nil, [][]byte{{1}}, Params{Level: 12}, -1); !errors.Is(err, errs.ErrParam) {
 		t.Errorf("level 12: %v", err)
 	}
-	if _, err := NewPool(nil).EncodeVL(nil, [][]byte{{1}}, Params{Codec: codec.FromCode(222)}, -1); !errors.Is(err, errors.ErrUnsupported) {
+	if _, err := NewPool(nil).EncodeVL(t.Context(), nil, [][]byte{{1}}, Params{Codec: codec.FromCode(222)}, -1); !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("an unknown codec: %v", err)
 	}
 	// Any chunk has blocks.
@@ -173,7 +173,7 @@ func frameChunks(t testing.TB, file string, n int) [][]byte {
 
 // TestVLSizes has invalid block sizes.
 func TestVLSizes(t *testing.T) {
-	b, err := NewPool(nil).EncodeVL(nil, [][]byte{noise(100), noise(200), noise(300)}, Params{}, -1)
+	b, err := NewPool(nil).EncodeVL(t.Context(), nil, [][]byte{noise(100), noise(200), noise(300)}, Params{}, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -236,7 +236,7 @@ func TestVLDelta(t *testing.T) {
 		blocks = append(blocks, b)
 	}
 	p := Params{TypeSize: 4, Codec: codec.LZ4, Filters: []Filter{NoFilter, NoFilter, NoFilter, NoFilter, Delta}}
-	b, err := NewPool(nil).EncodeVL(nil, blocks, p, -1)
+	b, err := NewPool(nil).EncodeVL(t.Context(), nil, blocks, p, -1)
 	if err != nil {
 		t.Fatal(err)
 	}

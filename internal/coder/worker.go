@@ -1,6 +1,8 @@
 package coder
 
 import (
+	"context"
+
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/codecs"
 )
@@ -12,6 +14,7 @@ type Worker struct {
 	// and NewWorker set it.
 	Chunk int64
 
+	ctx      context.Context // of the call that the worker serves, or nil; checked between blocks
 	pool     *Pool
 	o        *Options
 	block    block // the argument of the filters
@@ -33,6 +36,14 @@ type Worker struct {
 	blocks  [][]byte
 	ref     []byte
 	workers []*Worker
+}
+
+// canceled returns the error of the context of the call that the worker serves.
+func (w *Worker) canceled() error {
+	if w.ctx == nil {
+		return nil
+	}
+	return w.ctx.Err()
 }
 
 // encoderKey identifies the encoders that can serve any chunk with the same parameters.

@@ -1,24 +1,26 @@
 package sched
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 )
 
 // Each calls f for k = 0 to n-1 and waits for all calls. Each worker has a goroutine of its own. The calls begin in
-// ascending order. Each returns the error of the lowest k that fails. After a failure it may skip higher numbers.
+// ascending order. Each returns the error of the lowest k that fails. After a failure it may skip higher numbers. When
+// ctx is done, calls that have not begun fail with its error.
 //
 // A worker takes several consecutive numbers at a time, and fewer towards the end. One CPU loads neighboring data
 // faster, because its prefetcher has already begun to load it.
-func Each[W any](p *Pool, workers []W, n int, f func(w W, k int) error) error {
-	return each(p, workers, n, 1, f)
+func Each[W any](ctx context.Context, p *Pool, workers []W, n int, f func(w W, k int) error) error {
+	return each(ctx, p, workers, n, 1, f)
 }
 
 // Spread is Each without the order. Each worker begins with a part of the numbers that is its own, and helps the others
 // when it has finished. If calls follow each other, a CPU works on the same memory again, which may still be in its
 // cache.
-func Spread[W any](p *Pool, workers []W, n int, f func(w W, k int) error) error {
-	return each(p, workers, n, len(workers), f)
+func Spread[W any](ctx context.Context, p *Pool, workers []W, n int, f func(w W, k int) error) error {
+	return each(ctx, p, workers, n, len(workers), f)
 }
 
 // numbers are the numbers of one call, in ascending parts, and its state.
@@ -36,10 +38,14 @@ type part struct {
 	_    [48]byte
 }
 
-func each[W any](p *Pool, workers []W, n, parts int, f func(w W, k int) error) error {
+func each[W any](ctx context.Context, p *Pool, workers []W, n, parts int, f func(w W, k int) error) error {
 	if len(workers) == 1 {
 		for k := range n {
-			if err := f(workers[0], k); err != nil {
+			err := ctx.Err()
+			if err == nil {
+				err = f(workers[0], k)
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -67,7 +73,11 @@ func each[W any](p *Pool, workers []W, n, parts int, f func(w W, k int) error) e
 				returned = true
 				return
 			}
-			if err := f(workers[i], int(k)); err != nil {
+			err := ctx.Err()
+			if err == nil {
+				err = f(workers[i], int(k))
+			}
+			if err != nil {
 				q.fail(k, err)
 			}
 		}

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -16,7 +17,7 @@ func TestEach(t *testing.T) {
 	t.Run("Spread", func(t *testing.T) { testEach(t, Spread[int]) })
 }
 
-func testEach(t *testing.T, each func(p *Pool, workers []int, n int, f func(w, k int) error) error) {
+func testEach(t *testing.T, each func(ctx context.Context, p *Pool, workers []int, n int, f func(w, k int) error) error) {
 	var p Pool
 	for i := range 24 {
 		n := i
@@ -24,7 +25,7 @@ func testEach(t *testing.T, each func(p *Pool, workers []int, n int, f func(w, k
 			n = i * i * i / 10 // enough for runs of all lengths
 		}
 		done := make([]atomic.Int32, n)
-		if err := each(&p, make([]int, max(1, min(n, 3))), n, func(_, k int) error { done[k].Add(1); return nil }); err != nil {
+		if err := each(t.Context(), &p, make([]int, max(1, min(n, 3))), n, func(_, k int) error { done[k].Add(1); return nil }); err != nil {
 			t.Error(err)
 		}
 		for k := range done {
@@ -42,7 +43,7 @@ func testEach(t *testing.T, each func(p *Pool, workers []int, n int, f func(w, k
 		turn[0] <- true
 		var started sync.WaitGroup
 		started.Add(3)
-		err := each(&p, make([]int, 3), 3, func(_, k int) error {
+		err := each(t.Context(), &p, make([]int, 3), 3, func(_, k int) error {
 			started.Done()
 			started.Wait() // none fails before all have begun
 			for i, other := range order {
@@ -59,7 +60,7 @@ func testEach(t *testing.T, each func(p *Pool, workers []int, n int, f func(w, k
 	}
 	// One worker stops at the first failure.
 	calls := 0
-	err := each(&p, make([]int, 1), 9, func(_, k int) error { calls++; return errs[min(k, 1)] })
+	err := each(t.Context(), &p, make([]int, 1), 9, func(_, k int) error { calls++; return errs[min(k, 1)] })
 	if err != errs[0] || calls != 1 {
 		t.Errorf("%d calls, %v", calls, err)
 	}
@@ -73,7 +74,7 @@ func TestOrder(t *testing.T) {
 	var mu sync.Mutex
 	for range 20 {
 		lists := make([][]int, 2)
-		_ = Each(&p, []int{0, 1}, n, func(w, k int) error {
+		_ = Each(t.Context(), &p, []int{0, 1}, n, func(w, k int) error {
 			mu.Lock()
 			defer mu.Unlock()
 			lists[w] = append(lists[w], k)
@@ -87,7 +88,7 @@ func TestOrder(t *testing.T) {
 	}
 	var done atomic.Int32
 	first := make([]atomic.Int32, 2)
-	_ = Spread(&p, []int{0, 1}, n, func(w, k int) error {
+	_ = Spread(t.Context(), &p, []int{0, 1}, n, func(w, k int) error {
 		if w == 1 {
 			for done.Load() < n-20 { // the other worker does nearly all of them
 				time.Sleep(time.Millisecond)
