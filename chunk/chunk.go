@@ -23,7 +23,8 @@ func Decode(dst, src []byte) ([]byte, error) {
 
 // EncodeSpecial appends the chunk of nbytes that represents a special value. value is the repeated item of a Value,
 // whose length must divide nbytes; otherwise value is ignored. For NaNs, the item size must be 4 or 8 bytes. For NaNs
-// and Uninit, it must divide nbytes. The error is ErrParam or ErrTooLarge.
+// and Uninit, it must divide nbytes. The blocks of a Value are whole values: BlockSize is rounded down to them, but to
+// one at least. The error is ErrParam or ErrTooLarge.
 func EncodeSpecial(dst []byte, s Special, nbytes int, value []byte, p Params) ([]byte, error) {
 	return coder.EncodeSpecial(dst, s, nbytes, value, coder.Params(p))
 }

@@ -23,6 +23,25 @@ func (g repeating) Get(ctx context.Context, _, _ int64, _ string) (*Answer, erro
 	return nil, repeatedError{ctx.Err(), g.last}
 }
 
+// repeatingBody is a Getter whose answers repeat their request until its context ends.
+type repeatingBody struct{ last error }
+
+func (g repeatingBody) Get(ctx context.Context, _, _ int64, _ string) (*Answer, error) {
+	return &Answer{Size: 1 << 20, Body: waitingBody{ctx, g.last}}, nil
+}
+
+type waitingBody struct {
+	ctx  context.Context
+	last error
+}
+
+func (b waitingBody) Read([]byte) (int, error) {
+	<-b.ctx.Done()
+	return 0, repeatedError{b.ctx.Err(), b.last}
+}
+
+func (waitingBody) Close() error { return nil }
+
 // repeatedError is the error of a Getter whose context ended while it waited before a repetition, as the library of
 // Google Cloud Storage returns it.
 type repeatedError struct{ ended, last error }
@@ -41,6 +60,10 @@ func TestGetterCause(t *testing.T) {
 		}
 		if _, err = OpenGetter(t.Context(), "x", repeating{}, &Options{Retries: -1}); !errors.Is(err, os.ErrDeadlineExceeded) ||
 			err.Error() != "x: the server sends nothing: i/o timeout (after 1 attempt)" {
+			t.Error(err)
+		}
+		_, err = OpenGetter(t.Context(), "x", repeatingBody{refused}, &Options{Retries: -1})
+		if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.Is(err, refused) || errors.Is(err, context.Canceled) {
 			t.Error(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

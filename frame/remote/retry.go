@@ -307,10 +307,12 @@ func (c *client) fill(ctx context.Context, a *answer, buf []byte, alive func()) 
 
 // bodyError returns the error of a body that ended after n of want bytes.
 func (c *client) bodyError(ctx context.Context, a *answer, n int, want int64, err error) error {
-	if ctx.Err() != nil {
+	switch {
+	case ctx.Err() != nil && c.getter != nil:
+		return c.endedError(ctx, err)
+	case ctx.Err() != nil:
 		return c.transportError(ctx, err)
-	}
-	if err == io.EOF {
+	case err == io.EOF:
 		err = io.ErrUnexpectedEOF
 	}
 	err = fmt.Errorf("the answer broke off after %d of %d bytes: %w", n, want, shorten(err, maxText))

@@ -157,7 +157,7 @@ func (p *normalParams) special(dst []byte, s Special, nbytes int, value []byte) 
 		value = nil
 	}
 	h.CBytes += len(value)
-	if n := len(value); n > 0 { // C-Blosc2 rejects blocks that are not whole items
+	if n := len(value); n > 0 { // C-Blosc2 rejects blocks that end within a value
 		h.BlockSize = max(h.BlockSize-h.BlockSize%n, n)
 	}
 	if err := h.check(int64(h.CBytes), 0, 0); s == Regular || s > Uninit || err != nil {
