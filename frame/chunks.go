@@ -169,7 +169,8 @@ func (f *Frame) specialChunk(s *snapshot, i int) ([]byte, error) {
 	return nil, f.chunkError(s, i, err)
 }
 
-// errNoSize returns the error for a special entry in a frame with chunks of variable size, which only chunks have.
+// errNoSize returns the error for a special entry of the index in a frame with chunks of variable size. Only a stored
+// chunk has a size there.
 func errNoSize() error {
 	return corrupt("a special value without a size, in a frame with chunks of variable size")
 }

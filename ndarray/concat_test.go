@@ -562,8 +562,8 @@ func TestBoxWriterLarge(t *testing.T) {
 	}
 }
 
-// TestStreamLimit checks that copies respect Options.MaxBytes.
-func TestStreamLimit(t *testing.T) {
+// TestBoxWriterLimit checks that copies respect Options.MaxBytes.
+func TestBoxWriterLimit(t *testing.T) {
 	ctx := context.Background()
 	z, err := fullBytes("", []int64{3000, 1000}, "|u1", []byte{7}, &CreateOptions{Chunks: []int64{1000, 1000}, Blocks: []int64{100, 100}})
 	if err != nil {

@@ -284,7 +284,7 @@ func DecodeItems[T any](ctx context.Context, r Reader, dst []T, stored engine.St
 func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst []T, stored engine.Stored) error {
 	size := r.DType().Size
 	clear(dst)
-	return inBatches(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
+	return inParts(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
 		err := c.Decode(convert.ValuesOf(dst[from:to]), stored.Bytes[from*size:], size, stored.First+from, stored.Null)
 		if a, _ := r.source(); err != nil && a.f.Engine().Name() != "" {
 			err = &frame.Error{Path: a.f.Engine().Name(), Part: "items", Chunk: -1, Off: -1, Err: err}
@@ -315,7 +315,7 @@ func encodeItems[T any](ctx context.Context, d DType, concurrency int, data []T)
 		return nil, err
 	}
 	b := make([]byte, size)
-	err = inBatches(ctx, len(data), concurrency, func(from, to int) error {
+	err = inParts(ctx, len(data), concurrency, func(from, to int) error {
 		if !c.Cast.None() {
 			c.Cast.Run(b[from*d.Size:to*d.Size], convert.Bytes(data[from:to]))
 			return nil
@@ -333,9 +333,9 @@ const (
 	share       = 16 * itemsAtOnce // items that a goroutine takes at a time
 )
 
-// inBatches calls f for parts of n items, on up to concurrency goroutines (0 means GOMAXPROCS). It returns the error of
+// inParts calls f for parts of n items, on up to concurrency goroutines (0 means GOMAXPROCS). It returns the error of
 // the first part that fails.
-func inBatches(ctx context.Context, n, concurrency int, f func(from, to int) error) error {
+func inParts(ctx context.Context, n, concurrency int, f func(from, to int) error) error {
 	shares := int64(n/share) + 1 // the last may be empty
 	var next atomic.Int64
 	var lock sync.Mutex

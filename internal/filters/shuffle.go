@@ -33,6 +33,10 @@ func Unshuffle(dst, src []byte, width int) {
 	copy(dst[m:], src[m:])
 }
 
+// shuffleVector and unshuffleVector process as many elements as the vector kernels can, and generic kernels the rest.
+// Each architecture defines vectorLevel; vectorElements, the number of elements that one iteration of its kernels
+// moves; and gatherVector and scatterVector.
+
 // shuffleVector transposes the first of n elements of width bytes, and returns their number. Both slices hold n*width
 // bytes.
 //
