@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
@@ -24,7 +25,7 @@ type ahead struct {
 	at      map[string]int           // positions in members
 	loaded  int                      // members before this position are not loaded again
 	held    map[string]source.Source // loaded and not yet opened
-	failed  map[string]error         // of members that were not loaded, because the source may be down
+	down    error                    // of a member that was not loaded; reads of the others would fail, too
 	budget  int64                    // bytes of the next read
 }
 
@@ -94,20 +95,23 @@ func (a *ahead) open(ctx context.Context, name string) (*openFile, error) {
 	if ok && i >= a.loaded {
 		a.load(ctx, i)
 	}
-	if err := a.failed[name]; err != nil {
-		return nil, err
+	if src := a.held[name]; src != nil {
+		delete(a.held, name)
+		data, err := a.members[i].Data(ctx, src, 0)
+		return &openFile{src: data}, err
 	}
-	src := a.held[name]
-	if src == nil {
-		return a.zipFile.open(ctx, name)
+	if ok && a.down != nil {
+		return nil, a.down
 	}
-	delete(a.held, name)
-	data, err := a.members[i].Data(ctx, src, 0)
-	return &openFile{src: data}, err
+	file, err := a.zipFile.open(ctx, name)
+	if errors.Is(err, errs.ErrNoAnswer) {
+		a.down = err
+	}
+	return file, err
 }
 
-// load reads ahead for the members from position i up. If the source may be down, its error is that of the members
-// whose bytes are missing. Otherwise missing bytes are read again when they are used.
+// load reads ahead for the members from position i up. It does not report an error: the error may be temporary, or
+// concern only some of the members. Members with missing bytes are read one by one when they are opened.
 func (a *ahead) load(ctx context.Context, i int) {
 	var want []frame.Range
 	var of []int // the member of each range
@@ -123,19 +127,16 @@ func (a *ahead) load(ctx context.Context, i int) {
 	for k, r := range want {
 		parts[k], missing[k] = make([]byte, r.Len), r.Len
 	}
-	err := a.ranges.ReadRanges(ctx, want, func(k int, at int64, b []byte) error {
+	a.ranges.ReadRanges(ctx, want, func(k int, at int64, b []byte) error {
 		missing[k] -= int64(copy(parts[k][at:], b))
 		return nil
 	})
-	a.held, a.failed = map[string]source.Source{}, map[string]error{}
+	a.held, a.down = map[string]source.Source{}, nil
 	for k, r := range want {
-		name := a.members[of[k]].Name
 		if missing[k] != 0 {
-			if errs.MayBeDown(err) {
-				a.failed[name] = err
-			}
 			continue
 		}
+		name := a.members[of[k]].Name
 		src := a.held[name]
 		if src == nil {
 			src = a.src

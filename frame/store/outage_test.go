@@ -5,12 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/source"
+	"github.com/goblosc/blosc2/internal/errs"
 )
 
 // failing is a source that counts its calls, and fails if fail returns an error for the number of a call.
@@ -51,12 +54,21 @@ func (s failingRanges) ReadRanges(_ context.Context, want []frame.Range, got fun
 	return nil
 }
 
-// A walk over a source that is down ends after four leaves. One call of ReadRanges fails for all of its leaves. Groups
-// in between do not count, nor do errors that do not show that the source is down.
+// A walk over a source that is down ends after four leaves. The leaves of a call of ReadRanges that fails are read one
+// by one, until an error shows that the source answers nothing. Groups in between do not count, nor do errors that do
+// not show that the source is down.
 func TestWalkOutage(t *testing.T) {
 	const leaves = 13
 	down := errors.New("connection refused")
 	always := func(err error) func(int) error { return func(int) error { return err } }
+	first := func(calls int) func(int) error {
+		return func(call int) error {
+			if call <= calls {
+				return down
+			}
+			return nil
+		}
+	}
 	b := zipWith(t, func(yield func(string, []byte) bool) {
 		leaf := buildFrame(t, nil, nil, []byte("content"))
 		for i := range leaves - 1 {
@@ -76,7 +88,10 @@ func TestWalkOutage(t *testing.T) {
 		calls  int
 	}{
 		{"down", always(down), false, 4, 4},
-		{"down, with ranges", always(down), true, 4, 1},
+		{"down, with ranges", always(down), true, 4, 5},
+		{"no answer, with ranges", always(errs.ErrNoAnswer), true, 4, 2},
+		{"one call of ReadRanges", first(1), true, 0, 1 + leaves + 1}, // the last leaf takes two,
+		{"bytes of one leaf, with ranges", first(2), true, 1, 1 + leaves + 1},
 		{"gaps", func(call int) error {
 			if call%4 == 0 { // a leaf takes one call
 				return nil
@@ -110,6 +125,42 @@ func TestWalkOutage(t *testing.T) {
 				t.Errorf("%d errors, %d calls, want %d, %d: %q", len(list), f.calls, c.errors, c.calls, list)
 			}
 		})
+	}
+}
+
+// If the call of ReadRanges for files with unknown extensions fails, they are read one by one.
+func TestOpenOutage(t *testing.T) {
+	const leaves = 7
+	b := zipWith(t, func(yield func(string, []byte) bool) {
+		leaf := buildFrame(t, nil, nil, []byte("content"))
+		for i := range leaves - 1 {
+			if !yield(fmt.Sprintf("leaf%d.dat", i), leaf) {
+				return
+			}
+		}
+		noise := make([]byte, 1<<20) // opening the store reads the end of the file
+		rand.NewChaCha8([32]byte{}).Read(noise)
+		yield("z.dat", buildFrame(t, nil, nil, noise))
+	})
+	for _, err := range []error{
+		errors.New("connection reset"), errs.ErrNoAnswer, fmt.Errorf("the answer broke off: %w", io.ErrUnexpectedEOF),
+	} {
+		f := &failing{Source: source.FromReader(bytes.NewReader(b), int64(len(b))), b: b}
+		f.fail = func(call int) error {
+			if call == 2 { // after the list of files
+				return err
+			}
+			return nil
+		}
+		s, openErr := OpenSource(t.Context(), failingRanges{f}, nil)
+		if openErr != nil {
+			t.Errorf("%v: %v", err, openErr)
+			continue
+		}
+		if n := len(slices.Collect(s.Keys("/"))); n != leaves {
+			t.Errorf("%v: %d keys, want %d", err, n, leaves)
+		}
+		s.Close()
 	}
 }
 

@@ -310,7 +310,7 @@ func (s brokenRanges) ReadRanges(_ context.Context, want []frame.Range, got func
 		b := s.whole[r.Off:r.End()]
 		switch s.how {
 		case 0:
-			return errors.ErrUnsupported
+			return io.ErrUnexpectedEOF
 		case 1:
 			b = b[:len(b)/2]
 		}
