@@ -279,7 +279,7 @@ func isFrame(ctx context.Context, from opener, f file) (bool, error) {
 		_, err = file.src.ReadAtContext(ctx, head[:], 0)
 	}
 	for _, is := range []error{
-		ErrCorrupt, ErrFormat, frame.ErrTooLarge, errors.ErrUnsupported, fs.ErrPermission, fs.ErrNotExist, io.EOF, io.ErrUnexpectedEOF,
+		ErrCorrupt, ErrFormat, frame.ErrTooLarge, errors.ErrUnsupported, fs.ErrPermission, fs.ErrNotExist, io.EOF,
 	} {
 		if errors.Is(err, is) {
 			return false, nil

@@ -128,7 +128,8 @@ func TestWalkOutage(t *testing.T) {
 	}
 }
 
-// If the call of ReadRanges for files with unknown extensions fails, they are read one by one.
+// If the call of ReadRanges for files with unknown extensions fails, they are read one by one. If that fails, too, they
+// may be leaves, and the store cannot be opened.
 func TestOpenOutage(t *testing.T) {
 	const leaves = 7
 	b := zipWith(t, func(yield func(string, []byte) bool) {
@@ -161,6 +162,15 @@ func TestOpenOutage(t *testing.T) {
 			t.Errorf("%v: %d keys, want %d", err, n, leaves)
 		}
 		s.Close()
+		f.calls, f.fail = 0, func(call int) error {
+			if call >= 2 {
+				return err
+			}
+			return nil
+		}
+		if s, openErr := OpenSource(t.Context(), failingRanges{f}, nil); !errors.Is(openErr, err) {
+			t.Errorf("%v, %v, want %v", s, openErr, err)
+		}
 	}
 }
 
