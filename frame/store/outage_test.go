@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame"
@@ -92,6 +93,12 @@ func TestWalkOutage(t *testing.T) {
 		{"no answer, with ranges", always(errs.ErrNoAnswer), true, 4, 2},
 		{"one call of ReadRanges", first(1), true, 0, 1 + leaves + 1}, // the last leaf takes two,
 		{"bytes of one leaf, with ranges", first(2), true, 1, 1 + leaves + 1},
+		{"down at the end", func(call int) error {
+			if call <= leaves-4 {
+				return nil
+			}
+			return down
+		}, false, 4, leaves},
 		{"gaps", func(call int) error {
 			if call%4 == 0 { // a leaf takes one call
 				return nil
@@ -123,6 +130,12 @@ func TestWalkOutage(t *testing.T) {
 			}
 			if len(list) != c.errors || f.calls != c.calls {
 				t.Errorf("%d errors, %d calls, want %d, %d: %q", len(list), f.calls, c.errors, c.calls, list)
+			}
+			for i, text := range list {
+				gaveUp := i == 3 && c.errors == 4 && c.calls < leaves
+				if strings.HasSuffix(text, "; the source seems to be down: the keys after this one are not listed") != gaveUp {
+					t.Errorf("error %d: %s", i, text)
+				}
 			}
 		})
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/goblosc/blosc2/frame"
@@ -31,8 +32,9 @@ type Entry struct {
 // below it, then the next key. It opens each leaf for its Kind. The leaves of a table are part of the entry of the
 // table. A table at the top has the key "/". For a leaf that cannot be opened, Walk yields an error with an Entry that
 // has its Key, and continues. But if the source of [OpenSource] or [OpenReaderAt] returns errors for four leaves or
-// tables in a row, it is likely down: Walk then ends after the last of these errors. If the source of a zip file has
-// the method ReadRanges, Walk reads the required bytes of many leaves at once.
+// tables in a row, it is likely down: Walk then ends after the last of these errors. If more keys follow, the text of
+// that error reports that they are not listed. If the source of a zip file has the method ReadRanges, Walk reads the
+// required bytes of many leaves at once.
 func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] {
 	ctx = task.Context(ctx)
 	group = cleanKey(group)
@@ -51,16 +53,22 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 			yield(e, err)
 			return
 		}
+		var e Entry
+		var err error
 		box, far, unread := s.readAhead(group), s.far(), 0
 		for n := range s.below(group) {
+			if table != "" && isInside(n.key, table) || s.isGroupMeta(n.key) {
+				continue
+			}
+			if unread == errs.MostUnread {
+				yield(e, fmt.Errorf("%w; the source seems to be down: the keys after this one are not listed", err))
+				return
+			}
 			if err := ctx.Err(); err != nil {
 				yield(Entry{Key: n.key}, err)
 				return
 			}
-			if table != "" && isInside(n.key, table) || s.isGroupMeta(n.key) {
-				continue
-			}
-			e, err := s.entry(ctx, box, n)
+			e, err = s.entry(ctx, box, n)
 			if e.Kind == KindTable && err == nil {
 				table = n.key
 			}
@@ -70,9 +78,12 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 			case err == nil && (e.Kind == KindTable || n.leaf != nil && n.leaf.ref == nil): // something was read
 				unread = 0
 			}
-			if !yield(e, err) || unread == errs.MostUnread {
+			if unread < errs.MostUnread && !yield(e, err) {
 				return
 			}
+		}
+		if unread == errs.MostUnread {
+			yield(e, err)
 		}
 	}
 }
