@@ -190,6 +190,6 @@ func (s *Store) Sub(ctx context.Context, key string) (*Store, error) {
 		file.Close()
 		return nil, atKey(key, err)
 	}
-	sub.name = s.leafName(key)
+	sub.name, sub.far = s.leafName(key), s.far
 	return sub, nil
 }

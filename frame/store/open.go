@@ -32,6 +32,7 @@ type Store struct {
 	embed  *frame.Frame // the embed store
 	pool   atomic.Pointer[pool]
 	size   int64 // of the stored bytes of the embed store
+	far    bool  // the store reads from a source of the caller, which may be far away
 	index  index
 	edit   *editor // nil if the store is only read
 	closed atomic.Bool
@@ -98,6 +99,7 @@ func OpenSource(ctx context.Context, src frame.Source, o *OpenOptions) (*Store, 
 	if err == nil {
 		var s *Store
 		if s, err = openSource(ctx, src, nil, o); err == nil {
+			s.far = true
 			if n, ok := src.(fmt.Stringer); ok {
 				s.name = n.String()
 			}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -224,4 +225,59 @@ func TestWalkOutageEmbed(t *testing.T) {
 	if n != 4 {
 		t.Errorf("%d errors, want 4", n)
 	}
+}
+
+// A walk over a store inside a leaf does not end if the store around it is a file on disk.
+func TestWalkOutageNested(t *testing.T) {
+	const leaves = 10
+	leaf := buildFrame(t, nil, nil, []byte("content"))
+	inner := zipWith(t, func(yield func(string, []byte) bool) {
+		yield("begin.txt", make([]byte, 1<<20)) // opening the store reads the beginning and the end of the file
+		for i := range leaves {
+			if !yield(fmt.Sprintf("leaf%d.b2f", i), leaf) {
+				return
+			}
+		}
+		yield("end.txt", make([]byte, 1<<20))
+	})
+	name := t.TempDir() + "/s.b2z"
+	outer := zipWith(t, func(yield func(string, []byte) bool) { yield("inner.b2f", inner) })
+	if err := os.WriteFile(name, outer, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := Open(t.Context(), name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	f := &failing{Source: source.FromReader(bytes.NewReader(outer), int64(len(outer)))}
+	far, err := OpenSource(t.Context(), f, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer far.Close()
+	count := func(s *Store, fail func(), want int) {
+		t.Helper()
+		sub, err := s.Sub(t.Context(), "/inner")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		fail()
+		n := 0
+		for _, err := range sub.Walk(t.Context(), "/") {
+			if err != nil {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%d errors, want %d", n, want)
+		}
+	}
+	count(far, func() { f.fail = func(int) error { return errors.New("connection refused") } }, 4)
+	count(file, func() {
+		if err := os.Truncate(name, 0); err != nil {
+			t.Fatal(err)
+		}
+	}, leaves)
 }

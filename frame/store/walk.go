@@ -55,7 +55,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 		}
 		var e Entry
 		var err error
-		box, far, unread := s.readAhead(group), s.far(), 0
+		box, unread := s.readAhead(group), 0
 		for n := range s.below(group) {
 			if table != "" && isInside(n.key, table) || s.isGroupMeta(n.key) {
 				continue
@@ -73,7 +73,7 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 				table = n.key
 			}
 			switch {
-			case err != nil && far && errs.MayBeDown(err):
+			case err != nil && s.far && errs.MayBeDown(err):
 				unread++
 			case err == nil && (e.Kind == KindTable || n.leaf != nil && n.leaf.ref == nil): // something was read
 				unread = 0
@@ -86,17 +86,6 @@ func (s *Store) Walk(ctx context.Context, group string) iter.Seq2[Entry, error] 
 			yield(e, err)
 		}
 	}
-}
-
-// far reports whether the store reads from a source of the caller, which may be far away.
-func (s *Store) far() bool {
-	switch box := s.files.box.(type) {
-	case *zipFile:
-		return box.closer == nil
-	case embedFileOnly:
-		return box.closer == nil
-	}
-	return false
 }
 
 // Stat describes the leaf, table or group with a key. The error wraps fs.ErrNotExist if none of them has that key.
