@@ -180,7 +180,7 @@ func (r *Set) Runs(start, stop int64) iter.Seq2[int64, int64] {
 			return
 		}
 		for p, left := r.Position(start), stop-start; left > 0; {
-			to := min(r.runEnd(p), p+left)
+			to := r.runEnd(p, p+left)
 			if !yield(p, to) {
 				return
 			}
@@ -191,19 +191,20 @@ func (r *Set) Runs(start, stop int64) iter.Seq2[int64, int64] {
 	}
 }
 
-// runEnd returns the first stored row, starting at p, that is deleted. Without such a row it returns the number of
-// stored rows, or more.
-func (r *Set) runEnd(p int64) int64 {
+// runEnd returns the first stored row, starting at p, that is deleted, or limit or the number of stored rows if that is
+// less. It looks at no row from limit up, because runs may be very long.
+func (r *Set) runEnd(p, limit int64) int64 {
+	limit = min(limit, r.Stored)
 	if r.bits == nil {
-		return r.Stored
+		return limit
 	}
-	for p < r.Stored {
+	for p < limit {
 		if word := ^r.bits[p/64] >> (p % 64); word != 0 {
-			return p + int64(bits.TrailingZeros64(word))
+			return min(p+int64(bits.TrailingZeros64(word)), limit)
 		}
 		p = (p/64 + 1) * 64
 	}
-	return r.Stored
+	return limit
 }
 
 // next returns the first stored row, starting at p, that is not deleted. Without such a row it returns the number of

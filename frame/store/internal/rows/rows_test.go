@@ -102,6 +102,42 @@ func TestGap(t *testing.T) {
 	}
 }
 
+// TestLongRun reads single rows and short ranges of hundreds of millions of rows, of which one is deleted. Looking for
+// the end of the run each time would take too long.
+func TestLongRun(t *testing.T) {
+	const n, deleted, step = 1 << 28, 100, 1 << 16
+	r := &Set{Stored: n, Live: n - 1, bits: make([]uint64, n/64), before: make([]int64, n/64/groupWords)}
+	for i := range r.bits {
+		r.bits[i] = math.MaxUint64
+	}
+	r.bits[deleted/64] &^= 1 << (deleted % 64)
+	for g := range r.before[1:] {
+		r.before[1+g] = int64(1+g)*64*groupWords - 1
+	}
+	start, calls := time.Now(), int64(0)
+	for ; calls < n/step && time.Since(start) < 2*time.Second; calls++ {
+		at := calls * step
+		for _, stop := range []int64{at + 1, min(at+step, r.Live)} {
+			want := []int64{at, stop}
+			if at > deleted {
+				want = []int64{at + 1, stop + 1}
+			} else if stop > deleted {
+				want = []int64{at, deleted, deleted + 1, stop + 1}
+			}
+			var got []int64
+			for from, to := range r.Runs(at, stop) {
+				got = append(got, from, to)
+			}
+			if !slices.Equal(got, want) {
+				t.Fatalf("Runs(%d, %d): %d, want %d", at, stop, got, want)
+			}
+		}
+	}
+	if calls < n/step {
+		t.Errorf("%d calls in %v", calls, time.Since(start))
+	}
+}
+
 // TestCount counts rows without decoding special chunks, whose rows would take too long.
 func TestCount(t *testing.T) {
 	ctx := t.Context()
