@@ -176,9 +176,12 @@ func (p *tablePart) values(e *env, c *table.Column) iter.Seq2[any, error] {
 var errStop = errors.New("stop")
 
 const (
-	rowWindow   = 4096     // largest number of rows that are held at a time, unless they are far
-	windowBytes = 64 << 20 // of the values that are held at a time, if they are of several rows
-	valueHeader = 80       // of a value while it is read, besides its content
+	rowWindow     = 4096      // largest number of rows that are held at a time, unless they are far
+	windowBytes   = 64 << 20  // of the values that are held at a time, if they are of several rows
+	singleBytes   = 256 << 20 // of the values of a single row, unless stored bytes justify more
+	valueHeader   = 80        // of a value while it is read, besides its content
+	elementHeader = 24        // of an element of a value, besides its content
+	mapHeader     = 256       // of a map, besides its elements
 )
 
 // eachWindow calls see with the values of some columns of the part, n rows at a time. They take up to windowBytes
@@ -231,22 +234,23 @@ func (p *tablePart) rowBytes(columns []*table.Column) float64 {
 }
 
 // readRows returns n rows of some columns, starting at start, and about the number of bytes that they take. It returns
-// fewer rows if those would take more than windowBytes. It returns ErrTooLarge if a single row takes more than that and
-// more than the stored bytes of the columns justify.
+// fewer rows if those would take more than windowBytes. It returns ErrTooLarge if a single row takes more than
+// singleBytes and more than the stored bytes of the columns justify.
 func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _, used int64, err error) {
 	values = make([][]any, len(columns))
-	allowed := int64(windowBytes)
+	allowed := int64(singleBytes)
 	for i := 0; i < len(columns); i++ {
 		values[i], err = readValues(e.ctx, columns[i], start, start+n)
 		for _, v := range values[i] {
 			used += valueSize(v)
 		}
-		if err == nil && used > allowed {
+		if err == nil && used > windowBytes && n > 1 {
 			err = table.ErrTooLarge
-			if n == 1 {
-				err = frame.CheckAllocs(used, table.Frames(columns...)...)
-				allowed = used + used/8 // so that few calls look at all columns
-			}
+		} else if err == nil && used > allowed {
+			err = checkRow(columns, i+1, start, used)
+			allowed = used + used/8 // so that few calls look at all columns
+		} else if n == 1 && errors.Is(err, table.ErrTooLarge) {
+			err = fmt.Errorf("row %d: %w", start, err)
 		}
 		if errors.Is(err, table.ErrTooLarge) && n > 1 {
 			clear(values)
@@ -258,34 +262,53 @@ func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, 
 	return values, n, used, nil
 }
 
+// checkRow returns an error if the stored bytes of the columns do not justify n bytes for a row of the columns read.
+func checkRow(columns []*table.Column, read int, row, n int64) error {
+	err := frame.CheckAllocs(n, table.Frames(columns...)...)
+	if errors.Is(err, table.ErrTooLarge) {
+		err = fmt.Errorf("its values in %s take %d bytes, far more than is stored; print fewer columns, or use -json: %w",
+			plural(read, "column"), n, table.ErrTooLarge)
+	}
+	if err != nil {
+		err = fmt.Errorf("row %d: %w", row, err)
+	}
+	return err
+}
+
 // valueSize returns about the number of bytes of memory that a value takes.
-func valueSize(v any) int64 {
-	n := int64(valueHeader)
+func valueSize(v any) int64 { return valueHeader + contentSize(v) }
+
+// contentSize returns about the number of bytes of memory that a value takes besides its header.
+func contentSize(v any) (n int64) {
+	element := func(v any) { n += elementHeader + contentSize(v) }
 	switch v := v.(type) {
 	case string:
-		return n + int64(len(v))
+		return int64(len(v))
 	case meta.Ext:
-		return n + int64(len(v.Data))
+		return int64(len(v.Data))
 	case map[string]any:
+		n = mapHeader
 		for key, v := range v {
-			n += valueHeader + int64(len(key)) + valueSize(v)
+			element(key)
+			element(v)
 		}
 		return n
 	case meta.Map:
 		for _, e := range v {
-			n += valueSize(e.Key) + valueSize(e.Value)
+			element(e.Key)
+			element(e.Value)
 		}
 		return n
 	}
 	list := reflect.ValueOf(v)
 	if list.Kind() != reflect.Slice {
-		return n
+		return 0
 	}
 	if k := list.Type().Elem().Kind(); k != reflect.Interface && k != reflect.String {
-		return n + int64(list.Len())*int64(list.Type().Elem().Size())
+		return int64(list.Len()) * int64(list.Type().Elem().Size())
 	}
 	for i := range list.Len() {
-		n += valueSize(list.Index(i).Interface())
+		element(list.Index(i).Interface())
 	}
 	return n
 }

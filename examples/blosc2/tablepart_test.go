@@ -125,49 +125,74 @@ func windowsOf(t *testing.T, p *tablePart) (windows []int64, most int, _ error) 
 // TestManyColumns expects that the memory for rows does not grow with the number of columns.
 func TestManyColumns(t *testing.T) {
 	const rows, width = 1000, 4000
-	for _, far := range []bool{false, true} {
-		p := equalColumns(t, 64, rows, "bytes", ".b2nd", func(b *tabletest.Builder, key string) {
-			b.Fixed(key, fmt.Sprintf("S%d", width), []int64{rows}, bytes.Repeat([]byte{'a'}, rows*width))
-		})
-		p.far = far
+	p := equalColumns(t, 64, rows, "bytes", ".b2nd", func(b *tabletest.Builder, key string) {
+		b.Fixed(key, fmt.Sprintf("S%d", width), []int64{rows}, bytes.Repeat([]byte{'a'}, rows*width))
+	})
+	for _, p.far = range []bool{false, true} {
 		windows, most, err := windowsOf(t, p)
 		if err != nil || most > windowBytes || len(windows) > 12 {
-			t.Errorf("far %v: windows of %d rows, up to %d bytes, %v", far, windows, most, err)
+			t.Errorf("far %v: windows of %d rows, up to %d bytes, %v", p.far, windows, most, err)
 		}
 	}
 }
 
 // TestLargeRows expects that few rows are held while they are large, and again more after them.
 func TestLargeRows(t *testing.T) {
-	const rows = 5000
-	for _, far := range []bool{false, true} {
-		p := equalColumns(t, 16, rows, "vlstring", ".b2b", func(b *tabletest.Builder, key string) {
-			texts := make([]any, rows)
-			for i := range texts {
-				texts[i] = fmt.Sprint(i * i)
-			}
-			texts[50], texts[51] = strings.Repeat("b", 5<<20), strings.Repeat("c", 7<<20)
-			b.Items(key, texts[:50], texts[50:51], texts[51:52], texts[52:])
-		})
-		p.far = far
+	const rows, columns = 5000, 16 // with 5 and 7 MiB for two rows of each column
+	p := equalColumns(t, columns, rows, "vlstring", ".b2b", func(b *tabletest.Builder, key string) {
+		texts := make([]any, rows)
+		for i := range texts {
+			texts[i] = fmt.Sprint(i * i)
+		}
+		texts[50], texts[51] = strings.Repeat("b", 5<<20), strings.Repeat("c", 7<<20)
+		b.Items(key, texts[:50], texts[50:51], texts[51:52], texts[52:])
+	})
+	for _, p.far = range []bool{false, true} {
 		windows, most, err := windowsOf(t, p)
-		if err != nil || most != 16*7<<20 || len(windows) > 30 {
-			t.Errorf("far %v: windows of %d rows, up to %d bytes, %v", far, windows, most, err)
+		if err != nil || most != columns*7<<20 || len(windows) > 30 {
+			t.Errorf("far %v: windows of %d rows, up to %d bytes, %v", p.far, windows, most, err)
 		}
 	}
 }
 
-// TestTooLargeRow reads a row that takes far more memory than the stored bytes of its columns.
+// TestTooLargeRow reads a row that takes far more memory than the stored bytes of its columns. Fewer columns of it,
+// with more than windowBytes, are no problem.
 func TestTooLargeRow(t *testing.T) {
 	const width = 8 << 20
 	p := equalColumns(t, 40, 1, "bytes", ".b2nd", func(b *tabletest.Builder, key string) {
 		b.Fixed(key, fmt.Sprintf("S%d", width), []int64{1}, bytes.Repeat([]byte{'a'}, width))
 	})
-	if windows, most, err := windowsOf(t, p); !errors.Is(err, table.ErrTooLarge) {
+	windows, most, err := windowsOf(t, p)
+	if !errors.Is(err, table.ErrTooLarge) {
+		t.Errorf("windows of %d rows, up to %d bytes, %v", windows, most, err)
+	} else if want := "row 0: its values in 32 columns take "; !strings.HasPrefix(err.Error(), want) || strings.Contains(err.Error(), "OpenOptions") {
+		t.Error(err)
+	}
+	p.columns = p.columns[:20]
+	if windows, most, err := windowsOf(t, p); err != nil || most != 20*width {
 		t.Errorf("windows of %d rows, up to %d bytes, %v", windows, most, err)
 	}
-	p.columns = p.columns[:4]
-	if windows, most, err := windowsOf(t, p); err != nil || most != 4*width {
-		t.Errorf("windows of %d rows, up to %d bytes, %v", windows, most, err)
+}
+
+// TestLongList prints a row with a list of many small numbers, which take far less memory than large ones.
+func TestLongList(t *testing.T) {
+	const n = 1_000_000
+	b := tabletest.New(t, `{"name": "l", "kind": "object"}`, tabletest.AllLive(1))
+	list := make([]any, n)
+	for i := range list {
+		list[i] = int8(0)
+	}
+	b.Items("_cols/l", []any{list})
+	text := "[0" + strings.Repeat(", 0", n-1) + "]"
+	for form, want := range map[string]string{
+		"-csv":  "l\n\"" + text + "\"\n",
+		"-json": `{"rows": 1, "columns": {"l": [` + text + "]}}\n",
+	} {
+		if got := must(t, "", "table", form, b.Dir); got != want {
+			t.Errorf("%s: %d bytes, want %d", form, len(got), len(want))
+		}
+	}
+	if got := valueSize(list); got > 32*n {
+		t.Errorf("%d numbers are counted as %d bytes", n, got)
 	}
 }
