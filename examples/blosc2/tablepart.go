@@ -205,7 +205,7 @@ func (p *tablePart) eachWindow(e *env, columns []*table.Column, see func(values 
 			return err
 		}
 		at += n
-		window = max(min(4*n, windowBytes*n/max(used, 1), most), 1)
+		window = max(min(4*n, windowBytes*n/max(used, valueHeader*n), most), 1)
 	}
 	return nil
 }
@@ -237,29 +237,47 @@ func (p *tablePart) rowBytes(columns []*table.Column) float64 {
 // fewer rows if those would take more than windowBytes. It returns ErrTooLarge if a single row takes more than
 // singleBytes and more than the stored bytes of the columns justify.
 func readRows(e *env, columns []*table.Column, start, n int64) (values [][]any, _, used int64, err error) {
-	values = make([][]any, len(columns))
+	sizes := make([]int64, n)
 	allowed := int64(singleBytes)
-	for i := 0; i < len(columns); i++ {
-		values[i], err = readValues(e.ctx, columns[i], start, start+n)
-		for _, v := range values[i] {
-			used += valueSize(v)
-		}
-		if err == nil && used > windowBytes && n > 1 {
-			err = table.ErrTooLarge
-		} else if err == nil && used > allowed {
-			err = checkRow(columns, i+1, start, used)
-			allowed = used + used/8 // so that few calls look at all columns
-		} else if n == 1 && errors.Is(err, table.ErrTooLarge) {
-			err = fmt.Errorf("row %d: %w", start, err)
-		}
-		if errors.Is(err, table.ErrTooLarge) && n > 1 {
-			clear(values)
-			n, used, i = n/2, 0, -1
-		} else if err != nil {
+	for len(values) < len(columns) {
+		list, err := readValues(e.ctx, columns[len(values)], start, start+n)
+		fit := n / 2
+		if err == nil {
+			values = append(values, list)
+			for row, v := range list {
+				sizes[row] += valueSize(v)
+			}
+			fit, used = prefix(sizes, windowBytes)
+		} else if !errors.Is(err, table.ErrTooLarge) {
 			return nil, 0, 0, err
+		} else if n == 1 {
+			return nil, 0, 0, fmt.Errorf("row %d: %w", start, err)
+		}
+		if fit < n { // other columns are read for these rows only
+			n, sizes = fit, sizes[:fit]
+			for i := range values {
+				values[i] = slices.Delete(values[i], int(n), len(values[i]))
+			}
+		}
+		if used > allowed {
+			if err := checkRow(columns, len(values), start, used); err != nil {
+				return nil, 0, 0, err
+			}
+			allowed = used + used/8 // so that few calls look at all columns
 		}
 	}
 	return values, n, used, nil
+}
+
+// prefix returns the number of sizes from the first one that have at most a sum, but at least 1, and their sum.
+func prefix(sizes []int64, most int64) (n, sum int64) {
+	for i, size := range sizes {
+		if i > 0 && sum+size > most {
+			break
+		}
+		n, sum = n+1, sum+size
+	}
+	return n, sum
 }
 
 // checkRow returns an error if the stored bytes of the columns do not justify n bytes for a row of the columns read.
