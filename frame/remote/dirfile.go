@@ -200,7 +200,7 @@ func (d *Dir) identify(ctx context.Context, obj *Object, known fileState, g *fil
 		return nil, false, nil
 	}
 	if disk != nil && known.id == nil {
-		cached, err := obj.startCached(ctx, disk)
+		cached, err := obj.startCached(ctx, disk, true)
 		if err != nil && d.index.ctx.Err() != nil {
 			err = errs.ErrClosed
 		}

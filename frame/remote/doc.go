@@ -68,10 +68,11 @@
 // nothing arrives for Options.Stall. A body that broke off is continued, which counts as a repetition. Waits double
 // from 100 ms and follow Retry-After. They end with the context of the read.
 //
-// If the server answers no request, a call of any size returns an error when the first of its requests has used up its
-// repetitions: with the default options that takes 3 minutes, or 3 seconds if the server refuses connections. The
-// requests that wait for one of the Options.Requests in flight fail at the same time, also those of other calls. If the
-// server answers other requests, the error of a chunk file of a Dir concerns only the calls that need the file.
+// If the server answers no request, a call of any size returns an error when one of its requests has used up its
+// repetitions: with the default options that takes 3 minutes, or 3 seconds if the server refuses connections.
+// Options.Requests limits the requests in flight. Requests that wait for their turn fail at the same time, even if they
+// belong to other calls. If requests wait, it takes one attempt more, which is 3 minutes and a half. If the server
+// answers other requests, the error of a chunk file of a Dir concerns only the calls that need the file.
 //
 // Requests after the first go to where redirects have led. If a request fails there, the next one starts from the URL
 // again, because a signed URL may have expired, or a mirror be down.

@@ -117,7 +117,7 @@ func (obj *Object) open(ctx context.Context) error {
 		}
 	}()
 	if disk != nil {
-		if cached, err := obj.startCached(ctx, disk); cached || err != nil {
+		if cached, err := obj.startCached(ctx, disk, false); cached || err != nil {
 			return err
 		}
 	}
@@ -134,13 +134,15 @@ func (obj *Object) open(ctx context.Context) error {
 
 // startCached opens the object from its entry in the disk cache, if there is one. A request asks whether the server
 // still has that version: at the same time, or first if the last use of the entry ended before the answer, unless the
-// server is known to be down. Without an answer, reads of bytes that are not cached find out.
-func (obj *Object) startCached(ctx context.Context, disk *diskCache) (bool, error) {
+// server is known to be down. Without an answer, reads of bytes that are not cached find out. If obj is no chunk file,
+// the server then counts as down.
+func (obj *Object) startCached(ctx context.Context, disk *diskCache, file bool) (bool, error) {
 	e := disk.entry()
 	if e == nil || len(e.parts) > 0 && e.parts[0].whole && !disk.object(e).load(e, max(obj.o.MaxWhole, 0)) {
 		return false, nil
 	}
 	unasked := disk.unasked()
+	before := obj.c.slots.answers.Load()
 	if unasked && !obj.c.slots.down() {
 		err := obj.c.confirm(ctx, &e.id)
 		switch {
@@ -151,6 +153,8 @@ func (obj *Object) startCached(ctx context.Context, disk *diskCache) (bool, erro
 			return false, nil
 		case err == nil:
 			disk.setAsked()
+		case !file:
+			obj.c.slots.setDown(before)
 		}
 		obj.start(e, disk)
 		return true, nil
@@ -158,11 +162,14 @@ func (obj *Object) startCached(ctx context.Context, disk *diskCache) (bool, erro
 	obj.start(e, disk)
 	obj.check = task.Go(func() error {
 		err := obj.verify(obj.ctx)
-		if err != nil && !errors.Is(err, ErrChanged) && obj.ctx.Err() != nil {
-			obj.disk.setUnasked() // a program that always closes that early would never notice a change
-		}
-		if err == nil && unasked {
+		switch {
+		case err == nil && unasked:
 			obj.disk.setAsked()
+		case err == nil || errors.Is(err, ErrChanged):
+		case obj.ctx.Err() != nil:
+			obj.disk.setUnasked() // a program that always closes that early would never notice a change
+		case !file:
+			obj.c.slots.setDown(before)
 		}
 		return nil
 	})

@@ -104,12 +104,16 @@ func repeatable(err error) bool {
 // attempt is one request. It returns the bytes that it received and the status of the answer.
 type attempt func(ctx context.Context, alive func()) (got Range, status int, err error)
 
-// do makes a request until it succeeds, fails for good or has used up its repetitions. If no request gets an answer, it
-// keeps its slot between its repetitions, and at the end the requests that wait for a slot fail, too.
+// do makes a request until it succeeds, fails for good or has used up its repetitions. If more requests than can be in
+// flight get no answer, it keeps its slot between its repetitions, and at the end the requests that wait for a slot
+// fail.
 func (c *client) do(ctx context.Context, try attempt) error {
-	again := false // the request has started from the URL again
-	held := false  // a slot
+	again := false    // the request has started from the URL again
+	held := false     // a slot
+	noted := int64(0) // state of slots.unanswered
+	c.slots.enter()
 	defer func() {
+		c.slots.leave()
 		if held {
 			c.slots.release()
 		}
@@ -147,23 +151,27 @@ func (c *client) do(ctx context.Context, try attempt) error {
 			continue
 		case !errors.As(err, &t):
 			return err
-		case i >= c.o.Retries:
+		}
+		several, down := c.slots.unanswered(&noted, before)
+		if i >= c.o.Retries {
 			s := "s"
 			if i == 0 {
 				s = ""
 			}
-			last := fmt.Errorf("%w (after %d attempt%s)", err, i+1, s)
-			if c.slots.answers.Load() == begin {
-				c.slots.fail(t.err)
-				last = &unanswered{last}
+			err = fmt.Errorf("%w (after %d attempt%s)", err, i+1, s)
+			if down && before == begin {
+				c.slots.fail(t.err, begin)
 			}
-			return last
+			if (several || down) && before == begin {
+				err = &unanswered{err}
+			}
+			return err
 		}
 		wait := max(t.after, backoff(i, c.o.MaxWait))
 		if wait > c.o.MaxWait {
 			return fmt.Errorf("%w (the server asks to wait %v)", err, wait)
 		}
-		if c.slots.answers.Load() != before {
+		if !down {
 			c.slots.release() // other requests may get an answer in the meantime
 			held = false
 		}
@@ -173,8 +181,8 @@ func (c *client) do(ctx context.Context, try attempt) error {
 	}
 }
 
-// unanswered is the error of a request whose repetitions got no answer while no other request got one. It wraps
-// errs.ErrNoAnswer.
+// unanswered is the error of a request whose repetitions got no answer, and neither did other requests in that time. It
+// wraps errs.ErrNoAnswer.
 type unanswered struct{ err error }
 
 func (u *unanswered) Error() string   { return u.err.Error() }
