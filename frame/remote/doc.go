@@ -71,8 +71,9 @@
 // If the server answers no request, a call of any size returns an error when one of its requests has used up its
 // repetitions: with the default options that takes 3 minutes, or 3 seconds if the server refuses connections.
 // Options.Requests limits the requests in flight. Requests that wait for their turn fail at the same time, even if they
-// belong to other calls. If requests wait, it takes one attempt more, which is 3 minutes and a half. If the server
-// answers other requests, the error of a chunk file of a Dir concerns only the calls that need the file.
+// belong to other calls. If requests wait, the call takes one attempt more, 3 minutes and a half in all. If the server
+// answers other requests, the error of a chunk file of a Dir concerns only the calls that need the file. Errors of a
+// Getter are final and count as answers: each request that waits for its turn then makes its own attempt.
 //
 // Requests after the first go to where redirects have led. If a request fails there, the next one starts from the URL
 // again, because a signed URL may have expired, or a mirror be down.
@@ -85,9 +86,9 @@
 // Options.Dir keeps received bytes in a folder, in blocks of 64 KiB, and several processes may share it. An object that
 // is in the folder is opened without a request, and cached bytes are read at once. At the same time one request asks
 // whether the object has changed. If it has, reads return ErrChanged from then on, and the next Open starts with the
-// new version. Close does not wait for the answer. If there was none yet, the next Open waits for one before it uses
-// the folder, or until its request has failed. While the server is down, a Dir waits for one such request, not for one
-// of each of its files. An object is cached only if the server names its version: by a strong ETag, or by a
+// new version. Close does not wait for the answer. If there was none yet, the next Open asks first, and uses the folder
+// when the answer has arrived or the request has failed. While the server is down, a Dir waits for one such request,
+// not for one of each of its files. An object is cached only if the server names its version: by a strong ETag, or by a
 // Last-Modified that is more than a second old when the server answers. A chunk file is not cached if the server sends
 // all of it in place of a range.
 //
