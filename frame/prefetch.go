@@ -13,6 +13,7 @@ import (
 	"github.com/goblosc/blosc2/frame/internal/blockcache"
 	"github.com/goblosc/blosc2/frame/internal/storage"
 	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/ranges"
 	"github.com/goblosc/blosc2/internal/task"
 )
@@ -261,8 +262,8 @@ func (p *prefetcher) lasting(err error, several bool) error {
 	if !concernsAll(p.callCtx, err) && (p.d.s.sparse && several || errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist)) {
 		return nil
 	}
-	if p.d.s.sparse && several && err != nil {
-		return fmt.Errorf("reading several chunks: %w", err)
+	if p.d.s.sparse && several && errors.Is(err, errs.ErrNoAnswer) { // err names the file of any of them
+		return fmt.Errorf("with other chunks: %w", err)
 	}
 	return err
 }

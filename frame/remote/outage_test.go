@@ -73,6 +73,7 @@ func TestOutage(t *testing.T) {
 		}},
 	} {
 		down := func(t *testing.T, a farArray) {
+			sparse := strings.Contains(a.src.(fmt.Stringer).String(), "/d/")
 			a.link.Stats()
 			a.link.Latency = forever
 			start := time.Now()
@@ -81,8 +82,10 @@ func TestOutage(t *testing.T) {
 			var e *remote.Error
 			if !errors.Is(err, os.ErrDeadlineExceeded) || !errors.As(err, &at) || at.Part != "chunk" || !errors.As(err, &e) {
 				t.Errorf("error %v", err)
-			} else if strings.Contains(a.src.(fmt.Stringer).String(), "/d/") && !strings.HasSuffix(e.URL, cmp.Or(c.file, ".chunk")) {
+			} else if sparse && !strings.HasSuffix(e.URL, cmp.Or(c.file, ".chunk")) {
 				t.Errorf("error of %s, want %s: %v", e.URL, c.file, err)
+			} else if others := sparse && c.file == ""; strings.Contains(err.Error(), ": with other chunks: http") != others {
+				t.Errorf("other chunks: want %v: %v", others, err)
 			}
 			requests := inFlight
 			if c.file != "" {
