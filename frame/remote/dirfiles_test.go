@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/goblosc/blosc2/codec"
@@ -72,6 +73,7 @@ func TestDirFilesSlow(t *testing.T) {
 		if err := a.ReadBytes(ctx, make([]byte, a.Size()*4)); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("a read that was canceled: %v", err)
 		}
+		synctest.Wait() // for requests that were about to begin
 		a.link.Stats()
 		if s, _ := a.read(t); s.Requests != 40 {
 			t.Errorf("%d requests, want 40", s.Requests)
