@@ -216,23 +216,25 @@ func TestUnnamed(t *testing.T) {
 // TestRefreshWhole refreshes an object of a server that ignores ranges, before and after it was replaced.
 func TestRefreshWhole(t *testing.T) {
 	for _, condition := range []bool{true, false} {
-		s := newServer(t, randomBytes(200_000))
-		s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
-			r.Header.Del("Range")
-			if !condition {
-				r.Header.Del("If-Match")
+		t.Run(fmt.Sprint(condition), func(t *testing.T) {
+			s := newServer(t, randomBytes(200_000))
+			s.set(func(n int64, w http.ResponseWriter, r *http.Request) bool {
+				r.Header.Del("Range")
+				if !condition {
+					r.Header.Del("If-Match")
+				}
+				return false
+			})
+			obj := openServer(t, s, quick())
+			if err := obj.Refresh(t.Context()); err != nil {
+				t.Errorf("the same version: %v", err)
 			}
-			return false
+			readAll(t, obj, s.data, []Range{{Off: 100_000, Len: 1000}})
+			s.replace(s.data, `"2"`)
+			if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
+				t.Errorf("another version: %v, want ErrChanged", err)
+			}
 		})
-		obj := openServer(t, s, quick())
-		if err := obj.Refresh(t.Context()); err != nil {
-			t.Errorf("the same version: %v", err)
-		}
-		readAll(t, obj, s.data, []Range{{Off: 100_000, Len: 1000}})
-		s.replace(s.data, `"2"`)
-		if err := obj.Refresh(t.Context()); !errors.Is(err, ErrChanged) {
-			t.Errorf("another version: %v, want ErrChanged", err)
-		}
 	}
 }
 
