@@ -517,7 +517,10 @@ func TestCopyGap(t *testing.T) {
 // TestContextBetweenBlocks ends the context of a call in block 3 of a chunk. The call codes no more blocks.
 func TestContextBetweenBlocks(t *testing.T) {
 	const blocks, size = 64, 4096
-	src := walk(blocks * size / 4)
+	src := make([]byte, blocks*size)
+	for i := range src {
+		src[i] = byte(i / 7)
+	}
 	var count atomic.Int64
 	var cancel context.CancelFunc
 	filter := func(dst, src []byte, _ chunk.BlockInfo) error {
