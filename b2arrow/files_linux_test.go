@@ -3,28 +3,10 @@ package b2arrow
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/internal/tabletest"
 )
-
-// openFiles returns how many files below a directory the process has open.
-func openFiles(t *testing.T, dir string) (n int) {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range list {
-		if to, err := os.Readlink(filepath.Join("/proc/self/fd", e.Name())); err == nil && strings.HasPrefix(to, dir+"/") {
-			n++
-		}
-	}
-	return n
-}
 
 // TestFiles expects that a reader closes its columns when it is released, or after an error.
 func TestFiles(t *testing.T) {
@@ -32,10 +14,10 @@ func TestFiles(t *testing.T) {
 	write(b, "_cols/i", []int64{2}, []int64{1, 2})
 	b.Items("_cols/s", []any{"a", "b"})
 	tab := b.open()
-	before := openFiles(t, b.Dir)
+	before := b.OpenFiles()
 	check := func(what string, want int) {
 		t.Helper()
-		if n := openFiles(t, b.Dir) - before; n != want {
+		if n := b.OpenFiles() - before; n != want {
 			t.Errorf("%s: %d files are open, want %d", what, n, want)
 		}
 	}

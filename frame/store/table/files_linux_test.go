@@ -3,29 +3,11 @@ package table
 import (
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/goblosc/blosc2/frame/store"
 	"github.com/goblosc/blosc2/internal/tabletest"
 )
-
-// openFiles returns how many files below a directory the process has open.
-func openFiles(t *testing.T, dir string) (n int) {
-	t.Helper()
-	list, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, e := range list {
-		if to, err := os.Readlink(filepath.Join("/proc/self/fd", e.Name())); err == nil && strings.HasPrefix(to, dir+"/") {
-			n++
-		}
-	}
-	return n
-}
 
 // TestFilesOfBadColumns opens columns that do not fit the schema. No file of theirs stays open.
 func TestFilesOfBadColumns(t *testing.T) {
@@ -46,20 +28,20 @@ func TestFilesOfBadColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := openFiles(t, b.Dir)
+	before := b.OpenFiles()
 	for _, name := range []string{"type", "short", "text", "objects"} {
 		if _, err := tab.Column(t.Context(), name); !errors.Is(err, store.ErrCorrupt) && !errors.Is(err, store.ErrFormat) {
 			t.Errorf("%s: %v", name, err)
 		}
-		if n := openFiles(t, b.Dir); n != before {
+		if n := b.OpenFiles(); n != before {
 			t.Fatalf("%s: %d files are open, want %d", name, n, before)
 		}
 	}
-	if _, err := tab.Column(t.Context(), "good"); err != nil || openFiles(t, b.Dir) != before+1 {
-		t.Errorf("%d files are open, want %d, %v", openFiles(t, b.Dir), before+1, err)
+	if _, err := tab.Column(t.Context(), "good"); err != nil || b.OpenFiles() != before+1 {
+		t.Errorf("%d files are open, want %d, %v", b.OpenFiles(), before+1, err)
 	}
-	if err := s.Close(); err != nil || openFiles(t, b.Dir) != 0 {
-		t.Errorf("%d files are open after Close, %v", openFiles(t, b.Dir), err)
+	if err := s.Close(); err != nil || b.OpenFiles() != 0 {
+		t.Errorf("%d files are open after Close, %v", b.OpenFiles(), err)
 	}
 }
 
@@ -78,7 +60,7 @@ func TestFilesOfClosedColumns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := openFiles(t, b.Dir)
+	before := b.OpenFiles()
 	for name, files := range map[string]int{"text": 3, "objects": 1, "codes": 2} {
 		var columns []*Column
 		for range 2 {
@@ -89,7 +71,7 @@ func TestFilesOfClosedColumns(t *testing.T) {
 			columns = append(columns, c)
 		}
 		for i, c := range columns {
-			if n := openFiles(t, b.Dir) - before; n != files {
+			if n := b.OpenFiles() - before; n != files {
 				t.Errorf("%s: %d files are open for %d columns, want %d", name, n, len(columns)-i, files)
 			}
 			if _, err := Read[any](ctx, c, 0, 1); err != nil {
@@ -99,7 +81,7 @@ func TestFilesOfClosedColumns(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if n := openFiles(t, b.Dir); n != before {
+		if n := b.OpenFiles(); n != before {
 			t.Errorf("%s: %d files are open after Close, want %d", name, n, before)
 		}
 	}
@@ -108,7 +90,7 @@ func TestFilesOfClosedColumns(t *testing.T) {
 		Codes string `b2:"codes"`
 	}
 	for r, err := range Rows[row](ctx, tab, 0, 1) {
-		if n := openFiles(t, b.Dir) - before; err != nil || n != 5 || r != (row{"A", "A"}) {
+		if n := b.OpenFiles() - before; err != nil || n != 5 || r != (row{"A", "A"}) {
 			t.Errorf("%v, %v, %d files are open, want 5", r, err, n)
 		}
 	}
@@ -121,7 +103,7 @@ func TestFilesOfClosedColumns(t *testing.T) {
 			t.Errorf("%v, %v", r, err)
 		}
 	}
-	if n := openFiles(t, b.Dir); n != before {
+	if n := b.OpenFiles(); n != before {
 		t.Errorf("%d files are open after Rows, want %d", n, before)
 	}
 }
