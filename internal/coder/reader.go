@@ -166,7 +166,7 @@ func (r *Reader) readStarts(head []byte) error {
 }
 
 // maxShare limits the stored bytes of all blocks to this many times the size of the chunk. No writer is known that
-// makes blocks share bytes. Without a limit, 4 bytes more would be a block more to decode.
+// makes blocks share bytes. Without a limit, each 4 bytes of a chunk could add a block to decode.
 const maxShare = 4
 
 // findEnds sets the end of each block to the next greater start, or the end of the chunk.

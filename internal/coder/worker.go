@@ -5,6 +5,7 @@ import (
 
 	"github.com/goblosc/blosc2/codec"
 	"github.com/goblosc/blosc2/internal/codecs"
+	"github.com/goblosc/blosc2/internal/task"
 )
 
 // Worker encodes and decodes blocks on one goroutine. It owns the scratch memory and the codecs, so that encoding and
@@ -39,12 +40,7 @@ type Worker struct {
 }
 
 // canceled returns the error of the context of the call that the worker serves.
-func (w *Worker) canceled() error {
-	if w.ctx == nil {
-		return nil
-	}
-	return w.ctx.Err()
-}
+func (w *Worker) canceled() error { return task.Context(w.ctx).Err() }
 
 // encoderKey identifies the encoders that can serve any chunk with the same parameters.
 type encoderKey struct {
