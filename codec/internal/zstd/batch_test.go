@@ -66,7 +66,7 @@ func TestBatch(t *testing.T) {
 		for seed := range rounds {
 			r := rand.New(rand.NewSource(int64(seed)))
 			d, alone := newDecoder(t, nil), newDecoder(t, nil)
-			d.minPairs = []int{0, 4096, 1 << 30}[seed%3]
+			d.minPairs = []int{0, 4096, 1 << 20}[seed%3]
 			var dst, src, want [][]byte
 			var n []int
 			fails := false
@@ -208,13 +208,13 @@ func literalsOf(t *testing.T, d *Decoder, s sample) (streams4, []byte) {
 	}
 	var one, other streams4
 	want := make([]byte, h.size)
-	if !one.init(want, s.frame, start, end, h.size, &d.ownHuffman, nil) {
+	if !one.init(want, s.frame, start, end, h.size, &d.ownHuffman) {
 		t.Fatal("no streams")
 	}
 	if err := one.finish(); err != nil { // with only the loop for the end of a stream
 		t.Fatal(err)
 	}
-	other.init(make([]byte, h.size), s.frame, start, end, h.size, &d.ownHuffman, nil)
+	other.init(make([]byte, h.size), s.frame, start, end, h.size, &d.ownHuffman)
 	return other, want
 }
 

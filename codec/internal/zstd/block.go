@@ -139,14 +139,16 @@ func (d *Decoder) expandLiterals(dst, src []byte, start int, h literalsHeader, n
 
 // expand4 decodes the four streams in src[start:end], to at least the first n bytes of dst.
 func (d *Decoder) expand4(dst, src []byte, start, end, n int) error {
-	pairs := d.pairsFor(min(4*n, len(dst)), len(dst), end-start)
 	s := &d.streams
-	if !s.init(dst, src, start, end, n, d.huffman, pairs) {
+	if !s.init(dst, src, start, end, n, d.huffman) {
 		return errStream
 	}
-	if pairs == nil {
+	// Of many literals in short codes, most look-ups in the table of pairs find two. They then take less time than the
+	// streams of two frames do together.
+	if stored := end - start; s.left() < 8*d.minPairs || stored > len(dst)/5*3 {
 		d.beside(s)
 	}
+	s.pairs = d.pairsFor(s.left(), len(dst), end-start)
 	s.run()
 	return s.finish()
 }

@@ -71,17 +71,17 @@ type streams4 struct {
 }
 
 // init sets s up for four streams, which follow three lengths of two bytes in src[start:end], to be decoded to at least
-// the first n bytes of dst. pairs is the table of pairs to use, or nil. It reports whether the streams are valid.
+// the first n bytes of dst, without a table of pairs. It reports whether the streams are valid.
 //
 // The four streams are decoded in one loop, so fewer of them would take as long. If the beginning of the first stream
 // has all needed bytes, no more than that is decoded of the others.
-func (s *streams4) init(dst, src []byte, start, end, n int, t *huffmanTable, pairs *pairTable) bool {
+func (s *streams4) init(dst, src []byte, start, end, n int, t *huffmanTable) bool {
 	part := (len(dst) + 3) / 4
 	if end-start < 10 || len(dst) < 6 || 3*part > len(dst) {
 		return false
 	}
 	n = min(n, part)
-	s.src, s.table, s.pairs, s.dst = src, t, pairs, dst
+	s.src, s.table, s.pairs, s.dst = src, t, nil, dst
 	at := start + 6
 	for i := range s.words {
 		s.starts[i], s.outs[i], s.ends[i] = at, i*part, min(i*part+n, len(dst))
@@ -100,6 +100,14 @@ func (s *streams4) init(dst, src []byte, start, end, n int, t *huffmanTable, pai
 		s.words[i] = (r.word | 1) << (64 - r.left)
 	}
 	return true
+}
+
+// left returns the number of literals that are still to decode.
+func (s *streams4) left() (n int) {
+	for i, end := range s.ends {
+		n += end - s.outs[i]
+	}
+	return n
 }
 
 // finish decodes the rest of the streams.
