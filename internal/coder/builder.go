@@ -325,4 +325,4 @@ func pieceSize(n int, workers []*Worker) int {
 
 // minShared is the number of bytes from which it is faster to wake other goroutines to copy or fill than to do without
 // them.
-const minShared = 4 << 20
+const minShared = 1 << 20
