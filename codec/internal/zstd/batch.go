@@ -4,10 +4,10 @@ import "math"
 
 // batch is the state of DecodeBatch: the frames that it decodes at once.
 //
-// It decodes one frame until it reaches four streams of literals. Each look-up of a symbol waits for the previous one in
-// its stream, so a CPU has time for four more streams. So this frame waits, and a second decoder decodes the following
-// frames until one of them has such streams too. Then all eight are decoded in one loop. The second decoder finishes its
-// frame, and the first one continues with its own.
+// It decodes one frame until it reaches four streams of literals. Each look-up of a symbol waits for the previous one
+// in its stream, so a CPU has time for four more streams. So this frame waits, and a second decoder decodes the
+// following frames until one of them has such streams too. Then all eight are decoded in one loop. The second decoder
+// finishes its frame, and the first one continues with its own.
 type batch struct {
 	dst, src [][]byte // the frames to begin
 	n        []int
