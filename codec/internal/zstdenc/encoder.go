@@ -105,7 +105,7 @@ func (e *Encoder) begin(src []byte) {
 		if first.retryLog > 0 {
 			e.tables.fit(&second)
 		}
-		e.literals.quick, e.literals.thorough = first.strategy <= doubleMatch, first.thorough
+		e.literals.quick, e.literals.thorough = first.strategy < optimalParse, first.thorough
 	}
 	if e.free == 0 || int64(e.free)+int64(len(src)) > 1<<31 {
 		e.tables.clear()

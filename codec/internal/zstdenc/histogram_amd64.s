@@ -38,6 +38,10 @@ TEXT ·countKernel(SB), NOSPLIT, $0-48
 next:
 	MOVQ (R10), AX
 	MOVQ 8(R10), DX
+	CMPQ AX, DX
+	JEQ  alike
+
+count:
 	COUNT(AX, AL, AH, (R8)(CX*4), (R9)(BX*4))
 	COUNT(DX, DL, DH, 1024(R9)(CX*4), 2048(R9)(BX*4))
 	COUNT(AX, AL, AH, (R8)(CX*4), (R9)(BX*4))
@@ -46,6 +50,8 @@ next:
 	COUNT(DX, DL, DH, 1024(R9)(CX*4), 2048(R9)(BX*4))
 	COUNT(AX, AL, AH, (R8)(CX*4), (R9)(BX*4))
 	COUNT(DX, DL, DH, 1024(R9)(CX*4), 2048(R9)(BX*4))
+
+more:
 	ADDQ R12, R10
 	CMPQ R10, R11
 	JCS  next
@@ -64,3 +70,12 @@ sum:
 	JCS  sum
 	VZEROUPPER
 	RET
+
+	// Equal words: in a run of one byte, add all 16 at once. The increments would wait for each other.
+alike:
+	RORXQ $8, AX, CX
+	CMPQ  CX, AX
+	JNE   count
+	MOVBLZX AL, CX
+	ADDL  $16, (R8)(CX*4)
+	JMP   more

@@ -58,6 +58,9 @@ func TestHistogram(t *testing.T) {
 	for i := range b {
 		b[i] = byte(r.NormFloat64() * 20)
 	}
+	// A run, and equal words of different bytes.
+	copy(b[301:], bytes.Repeat([]byte{7}, 100))
+	copy(b[601:], bytes.Repeat([]byte{1, 2, 3, 4, 5, 6, 7, 8}, 10))
 	var count [256]uint32
 	var parts [3][256]uint32
 	for _, n := range []int{0, 1, 15, 1023, 1024, 1025, 1039, 1040, 1056, 4096, 4999} {
