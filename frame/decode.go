@@ -330,7 +330,7 @@ func (j *decodeJob) needed(i int) int {
 const mostTwo = 1 << 20
 
 // decodeTwo decodes two blocks at a time if both are decoded directly or neither is, and if most of their bytes are
-// needed.
+// needed. Items that decodeBlock can copy from shuffled blocks are left to it.
 func (d *decoding) decodeTwo(w *worker, j *decodeJob, k [2]int) error {
 	r := &j.r
 	var dst [2][]byte
@@ -343,7 +343,7 @@ func (d *decoding) decodeTwo(w *worker, j *decodeJob, k [2]int) error {
 		need += w.answers[i].Need
 	}
 	direct := dst[0] != nil
-	if direct != (dst[1] != nil) || !direct && size > mostTwo || need < size*3/4 {
+	if direct != (dst[1] != nil) || !direct && (size > mostTwo || r.ByPlane) || need < size*3/4 {
 		if err := d.decodeBlock(w, j, k[0], &w.answers[0]); err != nil {
 			return err
 		}

@@ -160,7 +160,7 @@ func (w *Worker) decodeStream(dst, in []byte, r *Reader, n int) error {
 // filter. It decodes at least the items in the first n bytes of the block; the other items are undefined. If it returns
 // false, it did nothing, and DecodePrefix decodes the block. Errors are those of DecodePrefix.
 func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
-	if !r.byPlane || k < 0 || k >= r.NumBlocks {
+	if !r.ByPlane || k < 0 || k >= r.NumBlocks {
 		return Shuffled{}, false, nil
 	}
 	in, err := r.bytes(k, &w.in[0])
@@ -177,17 +177,20 @@ func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
 
 // PrefersPairs reports whether DecodePair is faster than decoding two blocks of an opened chunk one after the other. It
 // is with LZ4 and Zstd if there are no filters to undo: each match or symbol waits for the one before it, and two
-// interleaved streams fill the waits.
+// interleaved streams fill the waits. With filters it is with Zstd if a block is one stream.
 func (w *Worker) PrefersPairs(r *Reader) bool { return w.pairDecoder(r) != nil }
 
 // pairDecoder returns the decoder of two blocks at once, or nil if decoding one after the other is as fast.
 func (w *Worker) pairDecoder(r *Reader) codecs.BatchDecoder {
-	if r.pairs {
-		if d, err := w.decoder(r); err == nil {
-			return d.batch
-		}
+	const largest = 256 << 10 // before the filters are undone, two blocks must stay in the cache
+	if !r.pairs {
+		return nil
 	}
-	return nil
+	d, err := w.decoder(r)
+	if err != nil || r.steps.n > 0 && (!d.batchPlanes || r.LargestBlock > largest || r.streams(r.LargestBlock) > 1) {
+		return nil
+	}
+	return d.batch
 }
 
 // DecodePair decodes two blocks of an opened chunk, each as DecodeBlock does. It returns the error of the first block
@@ -206,16 +209,29 @@ func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
 // error.
 func (w *Worker) decodePair(d codecs.BatchDecoder, dst [2][]byte, r *Reader, k [2]int) bool {
 	defer w.batch.reset()
+	out := dst
+	if r.steps.n > 0 {
+		w.second = sized(w.second, len(dst[1]))
+		out = [2][]byte{w.buf.first(len(dst[0])), w.second}
+	}
 	for i, k := range k {
 		if k < 0 || k >= r.NumBlocks || len(dst[i]) != r.BlockLen(k) {
 			return false
 		}
 		in, err := r.bytes(k, &w.in[i])
-		if err != nil || w.batch.addBlock(dst[i], &r.Header, &cursor{b: in}, whole(len(dst[i]))) != nil {
+		if err != nil || w.batch.addBlock(out[i], &r.Header, &cursor{b: in}, whole(len(out[i]))) != nil {
 			return false
 		}
 	}
-	return w.batch.decode(d) == nil
+	if w.batch.decode(d) != nil {
+		return false
+	}
+	for i := range out {
+		if r.steps.n > 0 && r.steps.backward(dst[i], out[i], w.readerBlock(r, k[i]), &w.buf) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // decodePlanes decodes the streams of a block at once, if that is faster, and reports whether it did. If not, decoding

@@ -88,8 +88,8 @@ func (w *Worker) open(r *Reader) (err error) {
 		return &Error{Block: -1, Off: 16, Err: err}
 	}
 	regular := w.o.Postfilter == nil && !h.VLBlocks
-	r.pairs = regular && r.steps.n == 0 && h.NumBlocks > 1
-	r.byPlane = regular && r.steps.planes > 0
+	r.pairs = regular && !r.steps.user && !h.Filters.has(Delta) && h.NumBlocks > 1
+	r.ByPlane = regular && r.steps.planes > 0
 	if !h.Filters.has(Delta) || h.VLBlocks { // a block of variable length refers only to itself
 		return nil
 	}

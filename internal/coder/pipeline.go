@@ -15,7 +15,7 @@ type steps struct {
 	// planes is the number of byte planes if blocks can be read or written by plane: if Shuffle is the only filter to
 	// undo, or the first filter to apply. Otherwise it is 0.
 	planes int
-	// user is set if encoding calls user filters, and foreign if it calls any functions of the program.
+	// user is set if there are user filters, and foreign if encoding calls any functions of the program.
 	user, foreign bool
 }
 
@@ -40,6 +40,7 @@ func (o *Options) decodeSteps(p *Pipeline, typeSize int) (steps, error) {
 		}
 		if def.backward != nil {
 			s.addFilter(f, def, typeSize)
+			s.user = s.user || o.Plugins.filters[f.Code()] != nil
 		}
 	}
 	if s.n != 1 {

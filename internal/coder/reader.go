@@ -37,8 +37,8 @@ type Reader struct {
 
 	// Properties of all blocks, under the options of the worker that opened the chunk.
 	steps   steps // filters to undo
-	byPlane bool  // blocks can be read by byte plane
-	pairs   bool  // there are no filters to undo, so that two blocks can be decoded at once
+	ByPlane bool  // blocks can be read by byte plane: DecodeShuffled decodes them
+	pairs   bool  // two blocks can be decoded at once
 
 	uncached bool // filters write the decoded chunk past the caches
 }
@@ -131,7 +131,7 @@ func readError(err error, at, n, k int) error {
 func (r *Reader) Release() {
 	r.Header, r.mem, r.src, r.dict, r.Value, r.LargestBlock = Header{}, nil, nil, nil, nil, 0
 	r.starts, r.ends, r.offs, r.ref, r.ahead = r.starts[:0], r.ends[:0], r.offs[:0], r.ref[:0], r.ahead[:0]
-	r.steps, r.byPlane, r.pairs, r.uncached = steps{}, false, false, false
+	r.steps, r.ByPlane, r.pairs, r.uncached = steps{}, false, false, false
 	r.opened++
 }
 

@@ -22,6 +22,7 @@ type Worker struct {
 	buf      buffers
 	pre      []byte    // a block after Options.Prefilter
 	post     []byte    // a block before Options.Postfilter
+	second   []byte    // the second of two blocks, before its filters are undone
 	in       [2][]byte // compressed bytes read from an io.ReaderAt
 	out      []byte    // encoded blocks
 	scratch  []byte    // a chunk whose size is not known yet
