@@ -96,7 +96,7 @@ func (r *listReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
 	m := engine.MoverOf[selection.ListMover](b)
 	m.Plan, m.User, m.ToBlock, m.One = r.plan, r.dst, false, false
 	m.Some = r.plan.Box(&m.Part, &v.State.(*listVisit).part, int32(k))
-	b.ItemSize, b.Need = r.plan.ItemSize(), 0
+	b.ItemSize, b.Need = r.plan.ItemSize, 0
 	if r.plan.Inside {
 		b.ItemSize = 0
 	}
@@ -237,7 +237,7 @@ func (r *maskReading) Next(v *engine.Visit) bool {
 // Block implements engine.ReadPlan.
 func (r *maskReading) Block(b *engine.Block, v *engine.Visit, k, _, n int) {
 	m := engine.MoverOf[selection.MaskMover](b)
-	b.ItemSize = r.plan.ItemSize()
+	b.ItemSize = r.plan.ItemSize
 	b.Need = min(m.Set(r.plan, &v.State.(*readVisit).part, int32(k), r.dst, false, false), n)
 }
 

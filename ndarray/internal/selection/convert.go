@@ -199,7 +199,9 @@ func (p *Plan) readConverted(b *engine.Block, c *ChunkPart, k, n int, dst []byte
 	if m.some = p.Box(&x, c, int32(k)); m.some {
 		p.loops(&m.copy, &x)
 		m.copy.SimplifyLoops()
-		b.Need = x.need(m.copy.SrcEnd(), n)
+		if b.Need = n; !x.whole {
+			b.Need = m.copy.SrcEnd()
+		}
 	}
 }
 

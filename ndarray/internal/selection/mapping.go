@@ -192,6 +192,8 @@ func (m *Mapping) newPlan(g *grid.Geometry) Plan {
 	p := Plan{Geo: g, Items: 1, Chunks: 1, part: itemPart{size: m.Dtype.Size, wide: m.Dtype.Size, offset: m.Offset}}
 	if !m.Convert.None() {
 		p.part.size, p.part.convert = m.Stored.Size, m.Convert
+	} else if m.Dtype.Size == int(g.ItemSize) {
+		p.ItemSize = m.Dtype.Size
 	}
 	for i := range g.Ndim {
 		p.Axes[i] = planAxis{First: m.fixed[i], step: 1, count: 1, chunks: 1}
@@ -212,6 +214,7 @@ func (m *Mapping) planAxis(p *Plan, i int, s *AxisSelection, stride int64) {
 	if y.Count > 1 {
 		q.count[q.n], q.user[q.n], q.item[q.n] = int(y.Count), int(stride)*q.wide, y.Bytes
 		q.n++
+		p.ItemSize = 0
 	}
 }
 

@@ -3,7 +3,10 @@ package selection
 import (
 	"math"
 
+	"github.com/goblosc/blosc2/internal/engine"
+	"github.com/goblosc/blosc2/internal/ndcopy"
 	"github.com/goblosc/blosc2/ndarray/internal/grid"
+	"github.com/goblosc/blosc2/ndarray/internal/numbers"
 )
 
 // Plan maps the selected items of each block to the user side. It is pure arithmetic. After NewPlan it is read-only, so
@@ -19,6 +22,8 @@ type Plan struct {
 	Items  int64 // number of selected items
 	Chunks int64 // number of chunks with selected items
 	part   itemPart
+
+	ItemSize int // size of an item in bytes if whole items are copied, each once; otherwise 0
 }
 
 // planAxis holds the selected coordinates along one axis, in ascending order: First + k*step for 0 <= k < count.
@@ -43,9 +48,64 @@ type ChunkPart struct {
 	item []byte // memory for the converted item of a special chunk
 }
 
+// itemPart describes which bytes of an item of the array are copied, and their layout on the user side: size bytes from
+// an offset, and more of them if the axes of a view run along the bytes of an item or repeat them. Without a view,
+// whole items are copied.
+type itemPart struct {
+	size   int // bytes that are copied or converted
+	wide   int // bytes of an item on the user side
+	offset int // first byte in an item of a block
+
+	// convert converts items of size bytes to items of wide bytes. The zero Loop means that they are the same.
+	convert numbers.Loop
+
+	n          int // number of loops over the item
+	count      [grid.MaxDims]int
+	user, item [grid.MaxDims]int // steps in bytes
+}
+
+// Side describes the locations of the items of a box in a buffer: the item with index k[i] along each axis i is at
+// Offset + sum of k[i]*Stride[i], counted in items.
+type Side struct {
+	Offset int64
+	Stride grid.Dims
+}
+
+// Box is a set of items, Count[i] of them along each axis i, that are copied between a decoded block and the user side.
+type Box struct {
+	Ndim  int
+	Count grid.Dims
+	Items int64 // product of the counts
+	Block Side
+	User  Side
+
+	// whole is set if the box has all items of the block that belong to the chunk and lie inside the array. Writing
+	// such a box needs no previous contents of the block. Reading it decodes the padding, too, so that the codec checks
+	// the end of its streams, as it does if the block has no padding. Otherwise only padding and items that are not
+	// read follow after the last item, and they are not decoded.
+	whole bool
+}
+
+// Packed returns a side on which the items of the box are contiguous, in C order.
+func (b *Box) Packed() (s Side) {
+	grid.Strides(&s.Stride, b.Count[:b.Ndim])
+	return s
+}
+
+// CopyOf returns the copy of a box of items from one side to the other. The sides must not overlap.
+func CopyOf(to, from *Side, count *grid.Dims, ndim, itemSize int) (c ndcopy.Copy) {
+	c.Begin(int(to.Offset)*itemSize, int(from.Offset)*itemSize, itemSize)
+	for i := range ndim {
+		c.Loop(int(count[i]), int(to.Stride[i])*itemSize, int(from.Stride[i])*itemSize)
+	}
+	c.Simplify()
+	return c
+}
+
 // NewPlan returns the plan of a selection that was resolved for the shape of g.
 func NewPlan(g *grid.Geometry, s *Selection) Plan {
-	p := Plan{Geo: g, Items: s.Items, Chunks: 1, part: itemPart{size: int(g.ItemSize), wide: int(g.ItemSize)}}
+	size := int(g.ItemSize)
+	p := Plan{Geo: g, Items: s.Items, Chunks: 1, ItemSize: size, part: itemPart{size: size, wide: size}}
 	if s.Items == 0 {
 		p.Chunks = 0
 		return p
@@ -216,4 +276,77 @@ func (p *Plan) SetStrides(stride *grid.Dims, offset int64) {
 		p.Axes[i].stride = stride[i]
 	}
 	p.user = offset
+}
+
+// loops sets c to the copy of a box from a block to the user side. For a box without a block side it sets c to the copy
+// of one item.
+func (p *Plan) loops(c *ndcopy.Copy, b *Box) {
+	m, itemSize := &p.part, int(p.Geo.ItemSize)
+	c.Begin(int(b.User.Offset)*m.wide, int(b.Block.Offset)*itemSize+m.offset, m.size)
+	for i := range b.Ndim {
+		c.Loop(int(b.Count[i]), int(b.User.Stride[i])*m.wide, int(b.Block.Stride[i])*itemSize)
+	}
+	for i := range m.n {
+		c.Loop(m.count[i], m.user[i], m.item[i])
+	}
+}
+
+// Read tells the engine how to copy block k of a chunk, which has n bytes, to dst.
+func (p *Plan) Read(b *engine.Block, c *ChunkPart, k, n int, dst []byte) {
+	if !p.part.convert.None() {
+		p.readConverted(b, c, k, n, dst)
+		return
+	}
+	b.Data, b.ItemSize, b.Need, b.Mover = dst, p.ItemSize, 0, nil
+	var x Box
+	if !p.Box(&x, c, int32(k)) {
+		b.Copy.Begin(0, 0, 0)
+		return
+	}
+	p.loops(&b.Copy, &x)
+	b.Copy.Simplify()
+	if b.Need = n; !x.whole {
+		b.Need = b.Copy.SrcEnd()
+	}
+}
+
+// Write tells the engine how to fill block k of a chunk from src. If one is set, src is one item, which is written to
+// every selected item.
+func (p *Plan) Write(b *engine.Block, c *ChunkPart, k int, src []byte, one bool) {
+	b.Data, b.ItemSize, b.Keep, b.Mover = src, p.ItemSize, engine.KeepAll, nil
+	var x Box
+	if !p.Box(&x, c, int32(k)) {
+		b.Copy.Begin(0, 0, 0)
+		return
+	}
+	p.loops(&b.Copy, &x)
+	b.Copy.Flip()
+	if one {
+		b.ItemSize = 0
+		b.Copy.Repeat()
+	}
+	b.Copy.Simplify()
+	b.Keep = p.Keep(x.whole)
+}
+
+// Keep returns how much of the previous contents of a block a write needs. whole means that all items are selected.
+func (p *Plan) Keep(whole bool) engine.Keep {
+	if whole && p.part.size == int(p.Geo.ItemSize) {
+		return engine.KeepNone
+	}
+	return engine.KeepSome
+}
+
+// Fill sets the items of a chunk on the user side to one item.
+func (p *Plan) Fill(c *ChunkPart, dst, item []byte) {
+	var x Box
+	p.chunkBox(&x, c)
+	if !p.part.convert.None() {
+		p.fillConverted(c, &x, dst, item)
+		return
+	}
+	var l ndcopy.Copy
+	p.loops(&l, &x)
+	l.Simplify()
+	l.Run(dst, item)
 }
