@@ -65,7 +65,8 @@ type Writer interface {
 // regardless of concurrent edits, and edits wait for each other.
 type Array struct {
 	f        *frame.Frame
-	layer    string // name of the metalayer with the shapes
+	engine   engine.Frame // of f
+	layer    string       // name of the metalayer with the shapes
 	itemSize int
 	dtype    DType
 	opts     engine.Options // of the frame, for what is made from this array
@@ -168,12 +169,13 @@ func OpenFrame(f *frame.Frame) (*Array, error) { return openFrame(context.Backgr
 
 // openFrame is OpenFrame under a context, also while it waits for the lock of the frame.
 func openFrame(ctx context.Context, f *frame.Frame) (*Array, error) {
-	v, err := f.Engine().View(ctx)
+	e := f.Engine()
+	v, err := e.View(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer v.Release()
-	a := &Array{f: f, opts: f.Engine().Options()}
+	a := &Array{f: f, engine: e, opts: e.Options()}
 	for _, name := range []string{"b2nd", "caterva"} {
 		if _, ok := v.MetaLayer(name); ok {
 			a.layer = name
@@ -181,7 +183,7 @@ func openFrame(ctx context.Context, f *frame.Frame) (*Array, error) {
 		}
 	}
 	if a.layer == "" {
-		return nil, &frame.Error{Path: f.Engine().Name(), Part: "metalayers", Chunk: -1, Off: -1,
+		return nil, &frame.Error{Path: e.Name(), Part: "metalayers", Chunk: -1, Off: -1,
 			Err: fmt.Errorf("no metalayer b2nd or caterva: %w", ErrNotArray)}
 	}
 	a.itemSize = itemSizeOf(v, a.layer)
@@ -308,14 +310,14 @@ func sameDType(a, b *meta.Array) bool {
 
 // corrupt returns an error about the metalayer with the shapes.
 func (a *Array) corrupt(format string, args ...any) error {
-	return &frame.Error{Path: a.f.Engine().Name(), Part: "metalayer " + a.layer, Chunk: -1, Off: -1,
+	return &frame.Error{Path: a.engine.Name(), Part: "metalayer " + a.layer, Chunk: -1, Off: -1,
 		Err: fmt.Errorf(format+": %w", append(args, ErrCorrupt)...)}
 }
 
 // fault returns an error that the file causes, with its name if it has one.
 func (a *Array) fault(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
-	if path := a.f.Engine().Name(); path != "" {
+	if path := a.engine.Name(); path != "" {
 		return fmt.Errorf("ndarray: %s: %w", path, err)
 	}
 	return fmt.Errorf("ndarray: %w", err)
@@ -326,7 +328,7 @@ func (a *Array) view(ctx context.Context) (engine.View, *state, error) {
 	if a.held != nil {
 		return a.held, a.state.Load(), nil
 	}
-	v, err := a.f.Engine().View(ctx)
+	v, err := a.engine.View(ctx)
 	if err != nil {
 		return v, nil, err
 	}

@@ -104,7 +104,7 @@ func Copy(ctx context.Context, name string, r Reader, o *CreateOptions) (*Array,
 func (l *layout) createFrom(ctx context.Context, name string, hs []*snapshot, fill func(b *frame.Batch) error) (*Array, error) {
 	if l.opts.Locking && l.opts.Overwrite && !l.opts.Sparse {
 		for _, h := range hs {
-			if err := h.a.f.Engine().CheckTarget(name); err != nil {
+			if err := h.a.engine.CheckTarget(name); err != nil {
 				return nil, err
 			}
 		}

@@ -295,7 +295,7 @@ func (l *layout) create(ctx context.Context, name string, fill func(b *frame.Bat
 	if err != nil {
 		return nil, err
 	}
-	a := &Array{f: f, layer: "b2nd", itemSize: l.dtype.Size, dtype: l.dtype, opts: f.Engine().Options()}
+	a := &Array{f: f, engine: f.Engine(), layer: "b2nd", itemSize: l.dtype.Size, dtype: l.dtype, opts: f.Engine().Options()}
 	a.state.Store(st)
 	return a, nil
 }

@@ -44,7 +44,7 @@ func (a *Array) readBytes(ctx context.Context, m *selection.Mapping, c *valueRea
 	if c != nil {
 		size = c.ValueSize
 	}
-	if err := checkBuffer(len(dst), &s, size); err != nil {
+	if err := checkBuffer(len(dst), &s, size, c != nil); err != nil {
 		return err
 	}
 	if c == nil || c.Cast.None() {
@@ -99,14 +99,15 @@ func (a *Array) SelectionMemory(sel ...Index) (int64, error) {
 	return s.ListAxes.Memory(sel), nil
 }
 
-// checkBuffer returns ErrShape unless a buffer of n bytes has the size of the selection.
-func checkBuffer(n int, s *selection.Selection, itemSize int) error {
+// checkBuffer returns ErrShape unless a buffer of n bytes has the size of the selection. If values is set, the buffer
+// has values, and the error counts items.
+func checkBuffer(n int, s *selection.Selection, itemSize int, values bool) error {
 	if want, err := grid.ByteSize(s.Items, int64(itemSize)); err != nil {
 		return err
 	} else if n != want {
 		// The shape is cloned so that selections do not escape to the heap.
 		of := fmt.Sprint("a selection of shape ", slices.Clone(s.Shape()))
-		return &lengthError{what: "buffer", have: int64(n), want: int64(want), itemSize: itemSize, of: of}
+		return &lengthError{what: "buffer", have: int64(n), want: int64(want), itemSize: itemSize, of: of, items: values}
 	}
 	return nil
 }
@@ -118,7 +119,7 @@ func (a *Array) checkAlloc(ctx context.Context, what string, items int64, size i
 	if err != nil {
 		return 0, err
 	}
-	if err := a.f.Engine().CheckAlloc(ctx, int64(n)); err != nil {
+	if err := a.engine.CheckAlloc(ctx, int64(n)); err != nil {
 		return 0, a.fault("cannot allocate %s: %w", what, err)
 	}
 	return n, nil

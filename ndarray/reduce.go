@@ -456,7 +456,7 @@ func reduceCount[S, T scalar](j *reduction, widen func(S) T, nonzero, nan func(T
 
 // checkResult returns ErrTooLarge if the size of the frame does not justify size bytes for each item of the result.
 func (j *reduction) checkResult(size int64) error {
-	err := j.h.a.f.Engine().CheckAlloc(j.ctx, size*j.cells)
+	err := j.h.a.engine.CheckAlloc(j.ctx, size*j.cells)
 	if errors.Is(err, ErrTooLarge) {
 		err = fmt.Errorf("ndarray: %w: result of shape %v, with %d bytes of memory for each item", ErrTooLarge, j.result, size)
 	}

@@ -44,7 +44,7 @@ func runKernel[S, T scalar, A any](j *reduction, widen func(S) T, k reduce.Kerne
 	if boxes.err != nil {
 		return boxes.err
 	}
-	o := j.h.a.f.Engine().Options()
+	o := j.h.a.engine.Options()
 	// Chunks are reduced on up to Concurrency goroutines, and each of them decodes blocks on others. With more
 	// goroutines than CPUs, limit the product of both numbers.
 	workers := task.Workers(o.Concurrency, math.MaxInt64)
@@ -148,7 +148,7 @@ func (j *reduction) portionsFor(n int, boxes Boxes, cellSize int64) int {
 	}
 	size := items + cells
 	for size > large && n > 1 {
-		switch err := j.h.a.f.Engine().CheckAlloc(j.ctx, int64(min(float64(n)*size, 1<<62))); {
+		switch err := j.h.a.engine.CheckAlloc(j.ctx, int64(min(float64(n)*size, 1<<62))); {
 		case err == nil:
 			return n
 		case !errors.Is(err, ErrTooLarge):
@@ -474,7 +474,7 @@ func (j *reduction) wholeItems(b *box) bool {
 // special reports whether all items of a box are the item that a special chunk repeats.
 func (j *reduction) special(ctx context.Context, b *box) (bool, error) {
 	h := j.h
-	if h.a.f.Engine().Options().Postfilter != nil || !j.wholeItems(b) {
+	if h.a.engine.Options().Postfilter != nil || !j.wholeItems(b) {
 		return false, nil
 	}
 	plan := h.plan(&b.start, &b.count, new(grid.Dims))

@@ -133,7 +133,7 @@ func (r *Regions) write(ctx context.Context, w *writing, sel []Index) error {
 		return fmt.Errorf("ndarray: %w: an index array selects no whole chunks", ErrShape)
 	}
 	if !w.one {
-		if err := checkBuffer(len(w.src), &s, r.a.itemSize); err != nil {
+		if err := checkBuffer(len(w.src), &s, r.a.itemSize, false); err != nil {
 			return err
 		}
 	}

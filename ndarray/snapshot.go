@@ -102,7 +102,7 @@ func Hold(ctx context.Context, rs []Reader, _ engine.Internal) (held []Reader, r
 
 // holding returns an array that has only one state, with the view v.
 func (a *Array) holding(v engine.View, st *state) *Array {
-	h := &Array{f: a.f, layer: a.layer, itemSize: a.itemSize, dtype: a.dtype, opts: a.opts, held: v}
+	h := &Array{f: a.f, engine: a.engine, layer: a.layer, itemSize: a.itemSize, dtype: a.dtype, opts: a.opts, held: v}
 	h.state.Store(st)
 	return h
 }

@@ -296,8 +296,8 @@ func writeItems(ctx context.Context, dst io.Writer, r Reader, sel []Index, m mem
 		}
 	}
 	a, _ := r.source()
-	if f := a.f.Engine(); f.CheckAlloc(ctx, m.most) != nil {
-		limit := f.AllocLimit(ctx)
+	if a.engine.CheckAlloc(ctx, m.most) != nil {
+		limit := a.engine.AllocLimit(ctx)
 		m = memoryLimits{min(m.slab, limit), min(m.most, limit)}
 	}
 	for t, err := range rawTiles(ctx, r, runs(r, m).ReadAhead(1)) {

@@ -83,7 +83,7 @@ func Read[T any](ctx context.Context, r Reader, sel ...Index) ([]T, error) {
 		return nil, err
 	}
 	dst := make([]T, s.Items)
-	if c.inPlace() {
+	if c.inPlace {
 		var with selection.Mapping
 		if err := a.readSelection(ctx, v, st, c.mapping(&with, a, st, m), &s, sel, convert.Bytes(dst)); err != nil {
 			return nil, err
@@ -111,8 +111,8 @@ func ReadInto[T any](ctx context.Context, r Reader, dst []T, sel ...Index) error
 		return err
 	}
 	a, m := r.source()
-	if c.inPlace() {
-		return inItems(a.readBytes(ctx, m, &c, convert.Bytes(dst), sel))
+	if c.inPlace {
+		return a.readBytes(ctx, m, &c, convert.Bytes(dst), sel)
 	}
 	b, err := a.makeStored(ctx, len(dst), r.DType().Size)
 	if err != nil {
@@ -134,7 +134,7 @@ func Item[T any](ctx context.Context, r Reader, at ...int64) (T, error) {
 		return item[0], err
 	}
 	a, m := r.source()
-	if c.inPlace() {
+	if c.inPlace {
 		err := a.readItem(ctx, m, &c, convert.Bytes(item[:]), at)
 		return item[0], err
 	}
@@ -286,8 +286,8 @@ func decodeItems[T any](ctx context.Context, c convert.Converter, r Reader, dst 
 	clear(dst)
 	return inParts(ctx, len(dst), concurrencyOf(r), func(from, to int) error {
 		err := c.Decode(convert.ValuesOf(dst[from:to]), stored.Bytes[from*size:], size, stored.First+from, stored.Null)
-		if a, _ := r.source(); err != nil && a.f.Engine().Name() != "" {
-			err = &frame.Error{Path: a.f.Engine().Name(), Part: "items", Chunk: -1, Off: -1, Err: err}
+		if a, _ := r.source(); err != nil && a.engine.Name() != "" {
+			err = &frame.Error{Path: a.engine.Name(), Part: "items", Chunk: -1, Off: -1, Err: err}
 		}
 		return err
 	})
@@ -388,18 +388,19 @@ func (h Float16) String() string { return float16.Float16(h).String() }
 type valueReader struct {
 	convert.Converter
 	memory meta.DType // dtype of the values in the mapping of a read
+
+	// inPlace is set if values can be read to their place in the result: items are values, or they are converted block
+	// by block.
+	inPlace bool
 }
 
 // readerOf returns the valueReader of items of a dtype and values of type T. It returns ErrType if values cannot hold
 // all items.
 func readerOf[T any](d meta.DType) (valueReader, error) {
 	c, err := goTypes.Converter(d, reflect.TypeFor[T](), convert.Reading)
-	return valueReader{Converter: c, memory: meta.DType{Kind: 'V', Order: '|', Size: c.ValueSize}}, err
+	memory := meta.DType{Kind: 'V', Order: '|', Size: c.ValueSize}
+	return valueReader{Converter: c, memory: memory, inPlace: c.Direct || !c.Cast.None()}, err
 }
-
-// inPlace reports whether values can be read to their place in the result: items are values, or they are converted
-// block by block.
-func (c *valueReader) inPlace() bool { return c.Direct || !c.Cast.None() }
 
 // mapping returns the mapping of a read of values of the array, or of a view of it if m is not nil. It may use with.
 func (c *valueReader) mapping(with *selection.Mapping, a *Array, st *state, m *selection.Mapping) *selection.Mapping {

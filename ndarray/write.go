@@ -50,7 +50,7 @@ func (b *Batch) write(ctx context.Context, m *selection.Mapping, src []byte, one
 		return err
 	}
 	if !one {
-		if err := checkBuffer(len(src), &s, size); err != nil {
+		if err := checkBuffer(len(src), &s, size, false); err != nil {
 			return err
 		}
 	}

@@ -21,8 +21,7 @@ func Bytes[T any](s []T) []byte {
 
 // Foreign reports whether the numbers of a dtype are stored in the byte order that is not native to the machine.
 func Foreign(d meta.DType) bool {
-	big := numbers.BigEndian()
-	return d.Order == '<' && big || d.Order == '>' && !big
+	return d.Order == '<' && numbers.BigEndian || d.Order == '>' && !numbers.BigEndian
 }
 
 // ToNative converts stored scalars to Go's representation in place: numbers to the byte order of the machine, and true

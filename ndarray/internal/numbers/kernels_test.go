@@ -102,7 +102,7 @@ func TestKernelsHalf(t *testing.T) {
 
 // nativeFloat returns the type of floats in the byte order of the machine.
 func nativeFloat(size int) Type {
-	return Type{'f', size, BigEndian(), size}
+	return Type{'f', size, BigEndian, size}
 }
 
 // TestKernelsInPlace reverses bytes and copies bools in place.

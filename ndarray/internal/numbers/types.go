@@ -38,11 +38,11 @@ func (d Type) integer() bool { return d.kind == 'i' || d.kind == 'u' }
 
 // foreign reports whether the numbers are stored in the byte order that is not native to the machine.
 func (d Type) foreign() bool {
-	return d.size > 1 && d.big != BigEndian()
+	return d.size > 1 && d.big != BigEndian
 }
 
-// BigEndian reports whether the machine is big-endian.
-func BigEndian() bool { return binary.NativeEndian.Uint16([]byte{0, 1}) == 1 }
+// BigEndian is set if the machine is big-endian. It never changes.
+var BigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
 // Holds reports whether a number type has every value of another exactly. Both are dtypes of bools or numbers.
 func Holds(to, from meta.DType) bool {
