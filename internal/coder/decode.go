@@ -44,7 +44,7 @@ func (w *Worker) DecodePrefix(dst []byte, r *Reader, k, n int) error {
 func (w *Worker) readerBlock(r *Reader, k int) *block {
 	w.block = block{version: r.Version, typeSize: r.TypeSize, uncached: r.uncached, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: r.BlockOffset(k),
-		TypeSize: w.decodedItemSize(r.TypeSize), Shape: w.o.BlockShape,
+		TypeSize: r.itemSize, Shape: w.o.BlockShape,
 	}}
 	if k > 0 && !r.VLBlocks {
 		w.block.ref = r.ref
@@ -178,25 +178,22 @@ func (w *Worker) DecodeShuffled(r *Reader, k, n int) (Shuffled, bool, error) {
 // PrefersPairs reports whether DecodePair is faster than decoding two blocks of an opened chunk one after the other. It
 // is with LZ4 and Zstd if there are no filters to undo: each match or symbol waits for the one before it, and two
 // interleaved streams fill the waits. With filters it is with Zstd if a block is one stream.
-func (w *Worker) PrefersPairs(r *Reader) bool { return w.pairDecoder(r) != nil }
-
-// pairDecoder returns the decoder of two blocks at once, or nil if decoding one after the other is as fast.
-func (w *Worker) pairDecoder(r *Reader) codecs.BatchDecoder {
+func (w *Worker) PrefersPairs(r *Reader) bool {
 	const largest = 256 << 10 // before the filters are undone, two blocks must stay in the cache
 	if !r.pairs {
-		return nil
+		return false
 	}
 	d, err := w.decoder(r)
-	if err != nil || r.steps.n > 0 && (!d.batchPlanes || r.LargestBlock > largest || r.streams(r.LargestBlock) > 1) {
-		return nil
+	if err != nil || d.batch == nil {
+		return false
 	}
-	return d.batch
+	return r.steps.n == 0 || d.batchPlanes && r.LargestBlock <= largest && r.streams(r.LargestBlock) == 1
 }
 
 // DecodePair decodes two blocks of an opened chunk, each as DecodeBlock does. It returns the error of the first block
 // that fails.
 func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
-	if d := w.pairDecoder(r); d != nil && w.decodePair(d, dst, r, k) {
+	if w.PrefersPairs(r) && w.decodePair(dst, r, k) {
 		return nil
 	}
 	if err := w.DecodeBlock(dst[0], r, k[0]); err != nil {
@@ -205,9 +202,9 @@ func (w *Worker) DecodePair(dst [2][]byte, r *Reader, k [2]int) error {
 	return w.DecodeBlock(dst[1], r, k[1])
 }
 
-// decodePair decodes two blocks at once, and reports whether it could. If not, decoding them one by one finds the
-// error.
-func (w *Worker) decodePair(d codecs.BatchDecoder, dst [2][]byte, r *Reader, k [2]int) bool {
+// decodePair decodes two blocks at once, with the decoder that PrefersPairs has found, and reports whether it could. If
+// not, decoding them one by one finds the error.
+func (w *Worker) decodePair(dst [2][]byte, r *Reader, k [2]int) bool {
 	defer w.batch.reset()
 	out := dst
 	if r.steps.n > 0 {
@@ -223,7 +220,7 @@ func (w *Worker) decodePair(d codecs.BatchDecoder, dst [2][]byte, r *Reader, k [
 			return false
 		}
 	}
-	if w.batch.decode(d) != nil {
+	if w.batch.decode(w.decoding.batch) != nil {
 		return false
 	}
 	for i := range out {

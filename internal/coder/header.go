@@ -264,9 +264,6 @@ func (h *Header) CodecID() codec.ID {
 // Split reports whether a whole block is one stream for each byte of an item.
 func (h *Header) Split() bool { return h.streams(h.BlockSize) > 1 }
 
-// blockLen returns the decoded size of block k of a chunk without VLBlocks.
-func (h *Header) blockLen(k int) int { return min(h.BlockSize, h.NBytes-k*h.BlockSize) }
-
 // streams returns the number of streams of a block of n bytes.
 func (h *Header) streams(n int) int {
 	if h.notSplit || n != h.BlockSize || h.VLBlocks {

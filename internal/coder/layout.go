@@ -52,7 +52,7 @@ func (p Plugins) Layout(with Params, nbytes int) (*Layout, error) {
 }
 
 // BlockLen returns the decoded size of block k in bytes, or 0 for block 0 of a chunk without blocks.
-func (l *Layout) BlockLen(k int) int { return l.blockLen(k) }
+func (l *Layout) BlockLen(k int) int { return min(l.BlockSize, l.NBytes-k*l.BlockSize) }
 
 // Streams returns the number of streams of block k.
 func (l *Layout) Streams(k int) int { return l.streams(l.BlockLen(k)) }

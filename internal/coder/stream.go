@@ -49,16 +49,6 @@ type cursor struct {
 	at int
 }
 
-// take reads n bytes.
-func (c *cursor) take(n int) ([]byte, error) {
-	if n > len(c.b)-c.at {
-		return nil, corrupt("stream of %d bytes, but only %d are left", n, len(c.b)-c.at)
-	}
-	b := c.b[c.at : c.at+n : c.at+n]
-	c.at += n
-	return b, nil
-}
-
 // eachStream calls decode for each stream of a regular block that is not a run, with its number, its part of dst and
 // the number of bytes needed of the stream. It fills the parts of runs itself.
 func eachStream(dst []byte, h *Header, c *cursor, p part, decode func(j int, dst, in []byte, n int) error) error {
@@ -104,22 +94,23 @@ func (c *cursor) nextStream(dst []byte) ([]byte, error) {
 	}
 	n := int(int32(binary.LittleEndian.Uint32(c.b[c.at:])))
 	c.at += 4
-	switch {
-	case n == 0:
-		filters.Fill(dst, []byte{0})
-		return nil, nil
-	case n < 0:
-		token, err := c.take(1)
-		if err != nil {
-			return nil, err
-		}
-		if n < -255 || token[0]&1 == 0 {
-			return nil, corrupt("run of %d with token %#x", -n, token[0])
-		}
-		filters.Fill(dst, []byte{byte(-n)})
-		return nil, nil
+	size := n // of what follows
+	if n < 0 {
+		size = 1 // the token of a run
 	}
-	return c.take(n)
+	if size > len(c.b)-c.at {
+		return nil, corrupt("stream of %d bytes, but only %d are left", size, len(c.b)-c.at)
+	}
+	b := c.b[c.at : c.at+size : c.at+size]
+	c.at += size
+	if n > 0 {
+		return b, nil
+	}
+	if n < 0 && (n < -255 || b[0]&1 == 0) {
+		return nil, corrupt("run of %d with token %#x", -n, b[0])
+	}
+	filters.Fill(dst, []byte{byte(-n)})
+	return nil, nil
 }
 
 // errNoRoom is returned if a chunk would not be smaller than its data.

@@ -99,15 +99,6 @@ func (w *Worker) encodedItemSize(param int) int {
 	return param
 }
 
-// decodedItemSize is encodedItemSize in decoding. As in C-Blosc2, the item size of the frame has priority over that of
-// the chunk header, which is 1 for sizes above 255 and may be another one.
-func (w *Worker) decodedItemSize(header int) int {
-	if w.o.ItemSize > 0 {
-		return w.o.ItemSize
-	}
-	return header
-}
-
 // stepsOf returns the filters of a layout.
 func (w *Worker) stepsOf(l *Layout) *steps {
 	if e := &w.encoding; e.layout != l {
@@ -174,7 +165,7 @@ func (w *Worker) decoder(r *Reader) (*decoding, error) {
 // findDecoder returns a cached decoder, or a new one. A decoder with a dictionary serves only one chunk, unless it is a
 // codecs.DictDecoder, which gets the dictionary of r.
 func (w *Worker) findDecoder(r *Reader) (codec.Decoder, error) {
-	key := decoderKey{format: r.Format, meta: r.CodecMeta, size: w.decodedItemSize(r.TypeSize), dict: r.dict != nil}
+	key := decoderKey{format: r.Format, meta: r.CodecMeta, size: r.itemSize, dict: r.dict != nil}
 	if key.format == codec.FormatUser {
 		key.code = r.Codec
 	}
