@@ -22,7 +22,7 @@ type decoding struct {
 	s         *snapshot
 	plan      engine.ReadPlan
 	blockSize int
-	blockwise bool            // of s
+	blockwise bool            // each block is read when it is decoded
 	compare   bool            // see mustCheck
 	callCtx   context.Context // of reading and of waiting for bytes; those of a Source end with the first error
 	from      io.ReaderAt     // the bytes of s, with this context
@@ -64,7 +64,10 @@ func (f *Frame) decodePlan(ctx context.Context, s *snapshot, pass *chunkPass, co
 		d.work = d.runWorker
 	}
 	d.Start(ctx)
-	d.s, d.plan, d.blockSize, d.blockwise, d.last = s, p, blockSize, s.blockwise(), false
+	d.s, d.plan, d.blockSize, d.last = s, p, blockSize, false
+	// Decoding finds the bytes of a long block that was read just before in the nearest cache. Reads of sources other
+	// than files take too long.
+	d.blockwise = s.file && s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
 	d.workers = f.workersFor(ctx, blocks, max(int64(blockSize), int64(s.blockSize)))
 	d.most = d.workers
 	d.callCtx, d.from, d.pass = ctx, s.src, pass
@@ -192,11 +195,21 @@ func (d *decoding) openNext(w *worker) {
 	} else {
 		j = new(decodeJob)
 	}
-	if !d.next(j) {
+	v, more := &j.visit, false
+	if d.prefetch != nil {
+		more = d.prefetch.next(j)
+	} else {
+		v.Blocks, v.From, v.To = v.Blocks[:0], 0, 0
+		more = d.plan.Next(v)
+	}
+	if !more {
 		d.last = true
 		d.idle = append(d.idle, j)
 		d.Wake()
 		return
+	}
+	if d.pass != nil {
+		j.ahead = d.pass.find(d.callCtx, d.from, v)
 	}
 	j.first, j.next, j.n, j.active, j.close, j.most = 0, 0, 0, 0, nil, d.workers
 	d.jobs = append(d.jobs, j)
@@ -211,21 +224,6 @@ func (d *decoding) openNext(w *worker) {
 	if j.n = n; ok && n == 0 {
 		d.finish(j)
 	}
-}
-
-// next sets the visit of a job to the next chunk of the plan, or returns false after the last one.
-func (d *decoding) next(j *decodeJob) bool {
-	if d.prefetch != nil {
-		return d.prefetch.next(j)
-	}
-	j.visit.Blocks, j.visit.From, j.visit.To = j.visit.Blocks[:0], 0, 0
-	if !d.plan.Next(&j.visit) {
-		return false
-	}
-	if d.pass != nil {
-		j.ahead = d.pass.find(d.callCtx, d.from, &j.visit)
-	}
-	return true
 }
 
 // open opens the chunk of a job and returns the number of needed blocks. It passes a special value to the plan and

@@ -78,11 +78,12 @@ func (v *view) Release() {
 func (v aheadView) Release() {}
 
 func (v *view) MetaLayer(name string) ([]byte, bool) {
-	i := findLayer(v.meta, name)
-	if i < 0 {
-		return nil, false
+	for _, l := range v.meta {
+		if l.Name == name {
+			return l.Content, true
+		}
 	}
-	return v.meta[i].Content, true
+	return nil, false
 }
 
 func (v *view) Meta() []meta.Layer { return copyLayers(v.meta) }

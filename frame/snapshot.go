@@ -60,6 +60,7 @@ type inherited struct {
 	mapped    *storage.Mapped     // src, if it is a mapped file, or nil
 	far       storage.RangeReader // the Source of src, if it reads many ranges at once, or nil
 	remote    bool                // src reads from a Source
+	file      bool                // src is a file that is not mapped
 	area      int64               // contiguous: upper bound of the end of the chunks, from the frame start
 	root      storage.Root        // sparse frames: the directory with the chunk files
 	fileID    int64               // sparse frames: the number of the next chunk file
@@ -124,6 +125,7 @@ func (s *snapshot) setSource(src io.ReaderAt) {
 	s.src, s.far = src, storage.Ranges(src)
 	s.mapped, _ = src.(*storage.Mapped)
 	_, s.remote = src.(*storage.SourceBytes)
+	s.file = storage.IsFile(src)
 }
 
 // ranges returns the Source of s, if it reads many ranges at once and chunks of s may be stored, or nil.
@@ -180,12 +182,6 @@ func (s *snapshot) areaLen() int64 {
 		return math.MaxInt64
 	}
 	return max(s.cbytes, s.area-int64(s.headerLen))
-}
-
-// blockwise reports whether each block is read when it is decoded, because it is long and in a file: decoding then
-// finds its bytes in the nearest cache. Reads of other sources take too long.
-func (s *snapshot) blockwise() bool {
-	return storage.IsFile(s.src) && s.nbytes > 0 && float64(s.blockSize)*float64(s.cbytes)/float64(s.nbytes) >= 16<<10
 }
 
 // assumedBlockSize returns the block size for estimates: automatic block sizes are about 64 KiB or more.
