@@ -1,6 +1,11 @@
 package zstd
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
+)
 
 // run is the state of the loops over the sequences of a block. The fast loops stop where the careful loop must
 // continue: it executes one sequence and returns to the fast loops.
@@ -173,6 +178,20 @@ func copyMatch(dst []byte, out, offset int) {
 	}
 }
 
+// fast executes sequences as long as bits, literals and space cannot end, and sequences are common and valid.
+func (r *run) fast() int {
+	if !cpu.Has(kernelLevel) {
+		return r.fastGeneric()
+	}
+	if r.count <= 1 || len(r.literals) < margin || len(r.dst) < margin {
+		return stopDecode
+	}
+	race.Read(r.bits.src)
+	race.Read(r.literals)
+	race.Write(r.dst[r.out:r.end])
+	return sequencesKernel(r, spans)
+}
+
 // fastGeneric executes sequences as long as bits, literals and space cannot end, and sequences are common and valid. It
 // is one function, because its code runs for every short sequence.
 func (r *run) fastGeneric() int {
@@ -296,4 +315,26 @@ var patterns = [8]struct {
 	5: {1<<40 - 1, 0x0000010000000001, 5},
 	6: {1<<48 - 1, 0x0001000000000001, 6},
 	7: {1<<56 - 1, 0x0100000000000001, 7},
+}
+
+// spans has, for offsets below 16, a shuffle mask that repeats the first offset bytes over 32, and the number of the 32
+// bytes in complete repetitions. They never change.
+var spans = makeSpans()
+
+// span is an entry of spans.
+type span struct {
+	places [32]byte
+	step   uint64
+	_      [24]byte // entries of 64 bytes
+}
+
+func makeSpans() *[16]span {
+	var s [16]span
+	for n := 1; n < len(s); n++ {
+		for i := range s[n].places {
+			s[n].places[i] = byte(i % n)
+		}
+		s[n].step = uint64(32 / n * n)
+	}
+	return &s
 }

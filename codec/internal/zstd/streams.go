@@ -5,6 +5,9 @@ import (
 	"errors"
 	"math"
 	"math/bits"
+
+	"github.com/goblosc/blosc2/internal/cpu"
+	"github.com/goblosc/blosc2/internal/race"
 )
 
 var errStream = errors.New("invalid Huffman stream")
@@ -134,6 +137,25 @@ func (s *streams4) turns(codes, width int) int {
 		in, out = min(in, place-s.starts[i]), min(out, s.ends[i]-s.outs[i])
 	}
 	return min(8*(in+ahead-4)/(codes*maxHuffmanBits), out/(codes*width))
+}
+
+// run runs iterations of turnCodes look-ups per stream, as long as neither the input nor the output can end.
+func (s *streams4) run() {
+	if !cpu.Has(kernelLevel) {
+		s.runGeneric()
+		return
+	}
+	race.Read(s.src)
+	race.Write(s.dst)
+	if s.pairs != nil {
+		for n := s.turns(turnCodes, 2); n > 0; n = s.turns(turnCodes, 2) {
+			pairsKernel(s, n)
+		}
+		return
+	}
+	for n := s.turns(turnCodes, 1); n > 0; n = s.turns(turnCodes, 1) {
+		streamsKernel(s, n)
+	}
 }
 
 // runGeneric runs iterations as long as neither the input nor the output can end.
