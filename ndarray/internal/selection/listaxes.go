@@ -177,7 +177,7 @@ func (s *Selection) plain(axis *int, shape []int64, x Index, rest int, joint boo
 	n := 1
 	switch x := x.(type) {
 	default:
-		if drops, _ := oneAxis(x); !drops {
+		if _, ok := x.(Point); !ok {
 			s.ListAxes.dim[*axis] = int8(s.resultDims)
 		} else if joint {
 			s.ListAxes.owner[*axis] = 1

@@ -114,7 +114,7 @@ func (p *ListPlan) collect(ctx context.Context, shape []int64, s *Selection, sel
 	for _, x := range sel {
 		switch x := x.(type) {
 		default:
-			if drops, _ := oneAxis(x); drops && s.ListAxes.owner[axis] > 0 {
+			if _, ok := x.(Point); ok && s.ListAxes.owner[axis] > 0 {
 				at := []int64{s.Axes[axis].Start}
 				err = appendCoordinate(ctx, p.Lists[0].Points, nil, shape[axis], at, nil)
 			}

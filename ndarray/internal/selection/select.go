@@ -56,8 +56,8 @@ func (m Marker) String() string {
 }
 
 // An index of one axis that selects evenly spaced items is a type of its own with a method along. A new kind of
-// selection adds such a type, and a case to oneAxis and to apply. They are switches over types, because the call of a
-// method of an interface would move the indexes of each call of a user to the heap.
+// selection adds such a type, and a case to unnamedAxes and to apply. They are switches over types, because the call of
+// a method of an interface would move the indexes of each call of a user to the heap.
 
 // Point selects one item of an axis and drops the axis from the result.
 type Point int64
@@ -272,15 +272,13 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 			if !x.joint() {
 				added++
 			}
-		default:
-			drops, ok := oneAxis(x)
-			if !ok {
-				return 0, false, fmt.Errorf("ndarray: %w: index %d is nil", frame.ErrBounds, i)
-			}
+		case Point:
 			named++
-			if drops {
-				dropped++
-			}
+			dropped++
+		case Span, Range:
+			named++
+		default:
+			return 0, false, fmt.Errorf("ndarray: %w: index %d is nil", frame.ErrBounds, i)
 		}
 	}
 	switch {
@@ -292,18 +290,6 @@ func unnamedAxes(ndim int, sel []Index) (rest int, listed bool, err error) {
 		return 0, false, fmt.Errorf("ndarray: %w: the result would have %d dimensions, at most %d", frame.ErrBounds, ndim-dropped+added, MaxResultDims)
 	}
 	return ndim - named, listed, nil
-}
-
-// oneAxis reports whether x is an index of one axis with evenly spaced items, and whether it drops the axis from the
-// result.
-func oneAxis(x Index) (drops, ok bool) {
-	switch x.(type) {
-	case Point:
-		return true, true
-	case Span, Range:
-		return false, true
-	}
-	return false, false
 }
 
 // push adds a dimension to the result.
