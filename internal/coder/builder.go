@@ -89,13 +89,13 @@ func build(dst []byte, l *Layout, workers []*Worker, ref []byte, from *Blocks) (
 func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	next, err := 0, error(nil)
 	if len(b.workers) == 1 {
-		b.begin(dst, HeaderSize+4*b.l.NumBlocks+b.l.dictSize())
+		b.begin(dst, 0)
 	} else {
 		most := b.l.NBytes + MaxOverhead
 		if cap(dst)-len(dst) < most {
 			dst = make([]byte, 0, most)
 		}
-		b.begin(dst, most)
+		b.begin(dst, 0)
 		next, err = b.encodeParallel()
 	}
 	for ; next < b.l.NumBlocks && err == nil; next++ {
@@ -106,10 +106,12 @@ func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	if err != nil {
 		return b.dst, Header{}, err
 	}
-	if err := b.copyPostponed(); err != nil {
-		return b.dst, Header{}, err
+	if b.postponed > 0 {
+		if err := b.copyPostponed(); err != nil {
+			return b.dst, Header{}, err
+		}
 	}
-	if b.zeros && b.workers[0].stepsOf(b.l).user {
+	if b.zeros && b.workers[0].encodingOf(b.l).steps.user {
 		if b.zeros, err = b.plainZeros(); err != nil {
 			return b.dst, Header{}, err
 		}
@@ -118,22 +120,34 @@ func (b *builder) run(dst []byte) ([]byte, Header, error) {
 	return b.dst, h, nil
 }
 
-// begin appends all parts before the blocks. size is an estimate of the size of the chunk.
+// begin appends all parts before the blocks. size is the size of the blocks, or 0.
 func (b *builder) begin(dst []byte, size int) {
+	l := b.l
 	b.start, b.zeros = len(dst), true
-	dst = b.l.append(slices.Grow(dst, size))
+	dst = l.append(slices.Grow(dst, HeaderSize+4*l.NumBlocks+4+len(l.dict)+size))
 	b.starts = len(dst)
-	b.dst = b.l.appendDict(grow(dst, 4*b.l.NumBlocks))
+	b.dst = grow(dst, 4*l.NumBlocks)
+	if l.dict != nil {
+		b.dst = append(binary.LittleEndian.AppendUint32(b.dst, uint32(len(l.dict))), l.dict...)
+	}
 }
 
 // encode encodes block k, the next one, and adds it.
 func (b *builder) encode(k int) error {
 	if b.from.Ready != nil {
-		if ok, err := b.addReady(k); ok || err != nil {
+		encoded, err := b.from.Ready(k)
+		ok := err == nil && encoded != nil
+		if ok {
+			ok, err = b.l.roomFor(encoded, k, b.room())
+		}
+		if ok {
+			b.addBlock(k, append(b.dst, encoded...))
+		}
+		if ok || err != nil {
 			return err
 		}
 	}
-	// Encode a block again, in the remaining space, if it was encoded elsewhere but may not fit.
+	// A block that was encoded elsewhere is encoded again, in the remaining space, if that may give other bytes.
 	w := b.workers[0]
 	if b.from.Shuffled != nil {
 		out, ok, err := w.encodeShuffled(b.dst, b.l, k, b.ref, b.room(), func(s Shuffled) bool { return b.from.Shuffled(k, s) })
@@ -159,19 +173,6 @@ func (b *builder) encode(k int) error {
 		b.l.putStored(out[at:], kept)
 	}
 	return nil
-}
-
-// addReady adds block k, the next one, if it was encoded elsewhere and encoding it here would give the same bytes.
-func (b *builder) addReady(k int) (bool, error) {
-	encoded, err := b.from.Ready(k)
-	if err != nil || encoded == nil {
-		return false, err
-	}
-	ok, err := b.l.roomFor(encoded, k, b.room())
-	if ok {
-		b.addBlock(k, append(b.dst, encoded...))
-	}
-	return ok, err
 }
 
 // room returns the number of bytes that the chunk may still grow by.
@@ -209,9 +210,6 @@ func (b *builder) putFiltered(dst []byte, w *Worker, k int) error {
 
 // copyPostponed copies the blocks that were postponed.
 func (b *builder) copyPostponed() error {
-	if b.postponed == 0 {
-		return nil
-	}
 	workers, size := shareCopy(b.workers, b.postponed*b.l.BlockSize)
 	blocks := max(1, size/b.l.BlockSize) // blocks per copy
 	return each(workers, (b.postponed+blocks-1)/blocks, func(w *Worker, i int) error {

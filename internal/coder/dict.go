@@ -12,13 +12,10 @@ const (
 // maxDict returns the size in bytes of the largest dictionary for a chunk.
 func (l *Layout) maxDict() int { return min(l.NBytes/dictFraction, codecs.MaxDict) }
 
-// Train returns the layout to encode a chunk with: a layout with a dictionary trained on the chunk, or l if NeedsDict
-// is false or the data yields no dictionary. plain returns block k before encoding and may reuse its memory. Train
+// Train returns the layout to encode a chunk with if l.NeedsDict is set: a layout with a dictionary trained on the
+// chunk, or l if the data yields no dictionary. plain returns block k before encoding and may reuse its memory. Train
 // calls it for some of the first blocks. Errors are those of plain and of EncodeBlock.
 func (w *Worker) Train(l *Layout, plain func(k int) ([]byte, error)) (*Layout, error) {
-	if !l.NeedsDict {
-		return l, nil
-	}
 	n := l.NumBlocks
 	if !l.notSplit {
 		n *= l.TypeSize

@@ -12,18 +12,16 @@
 //	errors                           errors
 //	header                           constants of the format; headers
 //	filter, pipeline                 what a filter is, and the filters of the format; the filters of one chunk
-//	cparams, blocksize, options,     compression parameters, and the layout of a chunk that they determine
-//	layout
+//	cparams, options, layout         compression parameters, and the layout of a chunk that they determine
 //	stream                           the streams of a block
 //	special, reader                  special values; the parts of a stored chunk
 //	worker, pool                     state of one goroutine; workers kept between calls
 //	evidence                         how much memory the stored bytes of a chunk justify
 //	locate                           where the blocks of a stored chunk are
 //	open, decode                     blocks of an opened chunk; streams that are decoded at once
-//	encode, dict                     blocks of a chunk to be written
+//	encode, dict                     blocks of a chunk to be written; whole chunks
 //	builder, parallel                the one builder of chunks; blocks that several workers encode for it
-//	encodechunk, decodechunk, vl,    whole chunks
-//	readerat
+//	decodechunk, vl, readerat        whole chunks; blocks of variable length; reading at an offset
 //
 // A new filter is one entry of the table in filter.go.
 package coder

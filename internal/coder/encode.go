@@ -1,8 +1,13 @@
 package coder
 
 import (
+	"context"
 	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
 
+	"github.com/goblosc/blosc2/internal/errs"
 	"github.com/goblosc/blosc2/internal/filters"
 )
 
@@ -32,7 +37,7 @@ func (w *Worker) encodeOrKeep(dst []byte, l *Layout, k int, src, ref []byte, roo
 	}
 	at := len(dst)
 	dst, kept, err = w.encodeStreams(dst, l, filtered, room)
-	if kept != nil && w.stepsOf(l).foreign {
+	if kept != nil && w.encodingOf(l).steps.foreign {
 		l.putStored(dst[at:], kept)
 		kept = nil
 	}
@@ -78,7 +83,7 @@ func (w *Worker) EncodeShuffled(dst []byte, l *Layout, k int, ref []byte, set fu
 
 // encodeShuffled is EncodeShuffled with at most room bytes. See encodeOrKeep.
 func (w *Worker) encodeShuffled(dst []byte, l *Layout, k int, ref []byte, room int, set func(s Shuffled) bool) ([]byte, bool, error) {
-	steps := w.stepsOf(l)
+	steps := &w.encodingOf(l).steps
 	n := l.BlockLen(k)
 	if steps.planes == 0 || n%steps.planes != 0 {
 		return dst, false, nil
@@ -119,7 +124,7 @@ func putStored(dst, streams []byte, n int) {
 func (w *Worker) describeBlock(l *Layout, k int, ref []byte) *block {
 	w.block = block{version: versionRegular, typeSize: l.TypeSize, BlockInfo: BlockInfo{
 		Chunk: w.Chunk, Block: k, Offset: k * l.BlockSize,
-		TypeSize: w.encodedItemSize(l.p.TypeSize), Shape: w.o.BlockShape,
+		TypeSize: w.encodingOf(l).itemSize, Shape: w.o.BlockShape,
 	}}
 	if k > 0 {
 		w.block.ref = ref
@@ -132,7 +137,7 @@ func (w *Worker) describeBlock(l *Layout, k int, ref []byte) *block {
 func (w *Worker) Reference(dst []byte, l *Layout, block0 []byte) ([]byte, error) {
 	b := w.describeBlock(l, 0, nil)
 	src, err := w.prefilter(block0, b)
-	steps := w.stepsOf(l)
+	steps := &w.encodingOf(l).steps
 	if err != nil || !steps.lossy() {
 		return append(dst, src...), err
 	}
@@ -167,7 +172,7 @@ func (w *Worker) filtered(l *Layout, src []byte, b *block) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return w.stepsOf(l).forward(src, 0, b, &w.buf)
+	return w.encodingOf(l).steps.forward(src, 0, b, &w.buf)
 }
 
 // CopyBlock appends block k of a chunk as stored, and returns true, if the block can be part of a chunk with the layout
@@ -190,4 +195,78 @@ func (l *Layout) accepts(h *Header) bool {
 	same := l.Header
 	same.CBytes = h.CBytes
 	return !l.Stored && !l.p.Dict && len(l.dict) == 0 && !l.p.pipeline.has(Delta) && h.NumBlocks > 0 && *h == same
+}
+
+// Encode appends a chunk with the content src to dst. See chunk.Coder.Encode.
+func (p *Pool) Encode(dst, src []byte, c Params) ([]byte, error) {
+	l, err := p.o.Plugins.Layout(c, len(src))
+	if err != nil {
+		return dst, err
+	}
+	return p.EncodeLayout(context.Background(), dst, src, l, -1)
+}
+
+// EncodeLayout is Encode with the layout of the chunk, which is for len(src) bytes, its number or -1, see Worker.Chunk,
+// and with a context. It returns the error of ctx if ctx is done before the last block.
+func (p *Pool) EncodeLayout(ctx context.Context, dst, src []byte, l *Layout, number int64) ([]byte, error) {
+	if len(src)+MaxOverhead > math.MaxInt-len(dst) {
+		return dst, fmt.Errorf("chunk: %d bytes after %d: %w", len(src), len(dst), errs.ErrTooLarge)
+	}
+	n := l.NumBlocks
+	if l.Stored {
+		n = 1 + len(src)/minShared
+	}
+	workers := p.getWorkers(ctx, n, number)
+	out, err := encode(dst, l, workers, src)
+	p.putWorkers(workers) // not after a panic: see putWorkers
+	return out, err
+}
+
+// encode is Encode on the given workers. If dst does not have space for the longest chunk, it makes the chunk in memory
+// of the first worker and copies it, because growing dst to that size wastes memory if the chunk is short.
+func encode(dst []byte, l *Layout, workers []*Worker, src []byte) ([]byte, error) {
+	w := workers[0]
+	from := Blocks{content: src}
+	if l.Stored {
+		out, _, err := store(dst, l, workers, &from)
+		return out, err
+	}
+	var err error
+	if l.NeedsDict {
+		if l, err = w.Train(l, func(k int) ([]byte, error) { return from.plain(l, k) }); err != nil {
+			return dst, err
+		}
+	}
+	var ref []byte
+	if l.NeedsReference {
+		if w.ref, err = w.Reference(w.ref[:0], l, src[:l.BlockLen(0)]); err != nil {
+			return dst, err
+		}
+		ref = w.ref
+	}
+	out := dst
+	fits := cap(dst)-len(dst) >= l.NBytes+MaxOverhead
+	if !fits {
+		out = w.scratch[:0]
+	}
+	out, _, err = build(out, l, workers, ref, &from)
+	if !fits {
+		w.scratch = out[:0]
+	}
+	switch {
+	case errors.Is(err, errNoRoom):
+		out, _, err = store(dst, l, workers, &from)
+		return out, err
+	case err != nil:
+		return dst, err
+	case fits:
+		return out, nil
+	}
+	return append(dst, out...), nil
+}
+
+// Encode appends a chunk with the content src to dst. It sets up codecs for this one call; a [Pool] keeps them for the
+// next. See [Pool.Encode].
+func Encode(dst, src []byte, c Params, o *Options) ([]byte, error) {
+	return NewPool(o).Encode(dst, src, c)
 }

@@ -41,7 +41,7 @@ func encodeVL(dst []byte, l *Layout, workers []*Worker, blocks [][]byte, offs []
 	if err != nil {
 		return dst, err
 	}
-	size := HeaderSize + 4*len(blocks) + l.dictSize()
+	size := 0
 	for _, encoded := range w.blocks {
 		size += len(encoded)
 	}

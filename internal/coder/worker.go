@@ -82,47 +82,44 @@ type decoding struct {
 
 // encoding is the state for encoding the blocks of one layout.
 type encoding struct {
-	layout *Layout
-	steps  steps
-	enc    codec.Encoder // nil until a block needs it
+	layout   *Layout
+	steps    steps
+	itemSize int           // for codecs and N-dimensional filters
+	enc      codec.Encoder // nil until a block needs it
 }
 
 // maxCached is the largest number of codecs that a worker keeps. Chunks of one frame rarely need more than two.
 const maxCached = 6
 
-// encodedItemSize returns the item size that codecs and N-dimensional filters use in encoding. param is that of Params,
-// which has priority unless it is 1, the default.
-func (w *Worker) encodedItemSize(param int) int {
-	if param == 1 && w.o.ItemSize > 0 {
-		return w.o.ItemSize
+// encodingOf returns the state for a layout. The item size of Params has priority over that of Options, unless it is 1,
+// the default.
+func (w *Worker) encodingOf(l *Layout) *encoding {
+	e := &w.encoding
+	if e.layout != l {
+		*e = encoding{layout: l, steps: w.o.encodeSteps(&l.p.pipeline, l.TypeSize), itemSize: l.p.TypeSize}
+		if e.itemSize == 1 && w.o.ItemSize > 0 {
+			e.itemSize = w.o.ItemSize
+		}
 	}
-	return param
-}
-
-// stepsOf returns the filters of a layout.
-func (w *Worker) stepsOf(l *Layout) *steps {
-	if e := &w.encoding; e.layout != l {
-		*e = encoding{layout: l, steps: w.o.encodeSteps(&l.p.pipeline, l.TypeSize)}
-	}
-	return &w.encoding.steps
+	return e
 }
 
 // encoder returns the encoder for a layout.
 func (w *Worker) encoder(l *Layout) (codec.Encoder, error) {
-	w.stepsOf(l)
-	if w.encoding.enc == nil {
-		enc, err := w.findEncoder(l)
+	e := w.encodingOf(l)
+	if e.enc == nil {
+		enc, err := w.findEncoder(l, e.itemSize)
 		if err != nil {
 			return nil, err
 		}
-		w.encoding.enc = enc
+		e.enc = enc
 	}
-	return w.encoding.enc, nil
+	return e.enc, nil
 }
 
 // findEncoder returns a cached encoder, or a new one. An encoder with a dictionary serves only one chunk.
-func (w *Worker) findEncoder(l *Layout) (codec.Encoder, error) {
-	key := encoderKey{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: w.encodedItemSize(l.p.TypeSize)}
+func (w *Worker) findEncoder(l *Layout, itemSize int) (codec.Encoder, error) {
+	key := encoderKey{id: l.p.Codec, level: l.p.Level, meta: l.p.CodecMeta, size: itemSize}
 	for i := range w.encoders {
 		if e := &w.encoders[i]; l.dict == nil && e.encoderKey == key {
 			return e.enc, nil
