@@ -19,9 +19,9 @@
 // Then the resulting literals and sequences are encoded:
 //
 //	literals.go, huffman.go, streams.go   Huffman code of the literals, new or from the previous block
-//	sequences.go, fse.go, records.go      finite state machines for the codes of sequences
+//	sequences.go, fse.go                  finite state machines for the codes of sequences
 //
-// params.go assigns searches and their parameters to levels. At the fast levels, a better search is repeated on blocks
+// match.go assigns searches and their parameters to levels. At the fast levels, a better search is repeated on blocks
 // that compress very well: it takes little time if matches are long, and it makes a large difference to the small size.
 // At the slow levels, blocks end where the statistics of the bytes change (split.go), because shuffled numbers have
 // byte planes that have nothing in common.

@@ -174,8 +174,12 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 			n = e.compress(start, end)
 		}
 	}
-	// A block is raw if its gain is not worth the time of the decoder.
-	if n == 0 || n >= len(b)-2-len(b)>>e.first.leastGain() {
+	// A block is raw if its gain is not worth the time of the decoder: less than one byte in 64, or in 128.
+	least := 6
+	if e.first.strategy == optimalParse {
+		least = 7
+	}
+	if n == 0 || n >= len(b)-2-len(b)>>least {
 		e.repeats = repeats
 		n = len(b)
 		if n > len(dst)-3 {
