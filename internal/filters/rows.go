@@ -70,10 +70,6 @@ func UnshuffleRowsFaster(width, length int) bool {
 	return width == 16 && length >= vectorElements
 }
 
-// ShuffleRowsFaster reports whether ShuffleRows is faster than copying all rows of a block, of length elements each,
-// and [Shuffle].
-func ShuffleRowsFaster(width, length int) bool { return shuffleRowsFaster(width, length) }
-
 // rowsGeneric is the least length of rows for which the generic kernels are faster.
 const rowsGeneric = 32
 

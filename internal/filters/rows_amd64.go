@@ -55,8 +55,9 @@ func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool {
 	return true
 }
 
-// shuffleRowsFaster is ShuffleRowsFaster for the kernels of this machine.
-func shuffleRowsFaster(width, length int) bool {
+// ShuffleRowsFaster reports whether ShuffleRows is faster than copying all rows of a block, of length elements each,
+// and [Shuffle].
+func ShuffleRowsFaster(width, length int) bool {
 	if !cpu.Has(vectorLevel) || length < rowsLeast {
 		return false
 	}

@@ -51,7 +51,8 @@ func gatherRows(dst, src []byte, width, n int, r *Rows) {
 	}
 }
 
-// shuffleRowsFaster is ShuffleRowsFaster for the kernels of this machine, which need a call for each row.
-func shuffleRowsFaster(width, length int) bool {
+// ShuffleRowsFaster reports whether ShuffleRows is faster than copying all rows of a block, of length elements each,
+// and [Shuffle]. The kernels of this machine need a call for each row.
+func ShuffleRowsFaster(width, length int) bool {
 	return vectorRows(width, length) && length >= 4*vectorElements
 }

@@ -34,5 +34,6 @@ func unshuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool { return f
 
 func shuffleRowsVector(dst, src []byte, width, n int, r *Rows) bool { return false }
 
-// shuffleRowsFaster returns false: the generic kernels need longer runs than rows to be faster.
-func shuffleRowsFaster(width, length int) bool { return false }
+// ShuffleRowsFaster reports whether ShuffleRows is faster than copying all rows of a block, of length elements each,
+// and [Shuffle]. It returns false: the generic kernels need longer runs than rows.
+func ShuffleRowsFaster(width, length int) bool { return false }
