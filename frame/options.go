@@ -336,6 +336,9 @@ func evidenceContext(n int64) (context.Context, context.CancelFunc) {
 
 // checkAlloc is CheckAlloc with a context.
 func (f *Frame) checkAlloc(ctx context.Context, n int64) error {
+	if n <= coder.FreeBytes && f.opts.MaxBytes <= 0 {
+		return nil
+	}
 	if err := checkAddress(n); err != nil {
 		return err
 	}
@@ -431,8 +434,6 @@ func (f *Frame) allocLimit(ctx context.Context, n int64) (int64, error) {
 		return f.opts.MaxBytes, nil
 	case f.opts.MaxBytes < 0 || f.trusted.Load():
 		return math.MaxInt64, nil
-	case n <= coder.FreeBytes:
-		return coder.FreeBytes, nil
 	}
 	found, err := f.evidence(ctx, (n-1)/coder.MemoryRatio+1)
 	return max(coder.FreeBytes, ratioOf(found)), err
