@@ -33,10 +33,13 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 	case f.broken != nil:
 		return nil, f.errBroken()
 	}
-	if err := f.lock.Edit(ctx); err != nil {
-		return nil, err
+	var err error
+	if f.lock != nil {
+		err = f.lock.Edit(ctx)
+	} else if f.unsettled {
+		err = f.settleRefreshed(ctx)
 	}
-	if err := f.settleRefreshed(ctx); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	f.reclaim()
@@ -47,7 +50,16 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 		cur = s
 	}
 	begun = true
-	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
+	return &Batch{f: f, mu: make(gate, 1), transaction: transaction{cur: cur, next: cur.successor()}}, nil
+}
+
+// endBatch lets the next batch begin. If Close was called during the batch, it closes the store.
+func (f *Frame) endBatch() {
+	defer f.unlock()
+	if f.lock != nil {
+		f.lock.EndEdit()
+	}
+	f.leaveBatch(f.closeStore)
 }
 
 // errBroken returns why the frame cannot be edited any more.
@@ -77,7 +89,7 @@ func (b *Batch) commit() error {
 		return b.errDone()
 	}
 	defer b.rollback() // unless the commit succeeds
-	if b.f.isClosed() {
+	if b.f.closed.Load() {
 		return cmp.Or(b.err, b.f.errClosed())
 	}
 	if b.f.lock != nil && b.cur != nil { // a process that does not wait for the lock may have replaced the frame

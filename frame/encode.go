@@ -345,7 +345,13 @@ func (e *encoding) build(w *worker, j *encodeJob) error {
 		e.Wake()
 		e.Unlock()
 	}
-	defer e.awaitHelpers(j)
+	defer func() { // let no helper begin a block, and wait for those that have begun
+		e.Lock()
+		defer e.Unlock()
+		for j.end = 0; j.away > 0; {
+			e.Wait()
+		}
+	}()
 	out, h, err := w.Build(j.out[:0], j.l, j.ref, coder.Blocks{
 		Ready:    func(k int) ([]byte, error) { return e.ready(w, j, k) },
 		Shuffled: func(k int, dst coder.Shuffled) bool { return e.answer(w, j, k).WriteShuffled(dst) },
@@ -353,15 +359,6 @@ func (e *encoding) build(w *worker, j *encodeJob) error {
 	})
 	j.out, j.h = out, h
 	return err
-}
-
-// awaitHelpers stops helpers from beginning blocks of a job, and waits for those that have begun.
-func (e *encoding) awaitHelpers(j *encodeJob) {
-	e.Lock()
-	defer e.Unlock()
-	for j.end = 0; j.away > 0; {
-		e.Wait()
-	}
 }
 
 // ready returns block k of a job if a helper has encoded it, or if its stored bytes are copied unchanged. Otherwise it

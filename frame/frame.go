@@ -57,7 +57,7 @@ type oldFrame struct {
 
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {
 	f := &Frame{
-		path: path, name: path, opts: opts, sys: storage.At(sys, path), mu: newGate(),
+		path: path, name: path, opts: opts, sys: storage.At(sys, path), mu: make(gate, 1),
 	}
 	f.plain = coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes, Trusted: &f.trusted})
 	var err error
@@ -137,7 +137,7 @@ func (f *Frame) errClosed() error { return f.error(errs.ErrClosed) }
 // orClosed returns an error that wraps fs.ErrClosed, if the frame was closed during the read that failed, because its
 // file may be closed.
 func (f *Frame) orClosed(err error) error {
-	if err == nil || !f.isClosed() || errors.Is(err, errs.ErrClosed) {
+	if err == nil || !f.closed.Load() || errors.Is(err, errs.ErrClosed) {
 		return err
 	}
 	return f.error(fmt.Errorf("%w: %w", errs.ErrClosed, err))
@@ -385,14 +385,12 @@ func (l *lifecycle) setBroken(unknown error) {
 	}
 }
 
-func (l *lifecycle) isClosed() bool { return l.closed.Load() }
-
 // close closes the frame. Unless a batch is open, it calls shut, drops the snapshot, and calls closeStore, even if
 // storage of the user panics.
 func (l *lifecycle) close(shut func(), closeStore func() error) (err error) {
 	l.ending.Lock()
 	defer l.ending.Unlock()
-	if l.isClosed() {
+	if l.closed.Load() {
 		return nil
 	}
 	l.closed.Store(true)
@@ -414,7 +412,7 @@ func (l *lifecycle) ifOpen(do func()) {
 		return
 	}
 	defer l.ending.Unlock()
-	if !l.isClosed() {
+	if !l.closed.Load() {
 		do()
 	}
 }
@@ -423,7 +421,7 @@ func (l *lifecycle) ifOpen(do func()) {
 func (l *lifecycle) beginBatch() bool {
 	l.ending.Lock()
 	defer l.ending.Unlock()
-	l.inBatch = !l.isClosed()
+	l.inBatch = !l.closed.Load()
 	return l.inBatch
 }
 
@@ -431,17 +429,15 @@ func (l *lifecycle) beginBatch() bool {
 func (l *lifecycle) leaveBatch(closeStore func() error) {
 	l.ending.Lock()
 	defer l.ending.Unlock()
-	late := l.inBatch && l.isClosed()
+	late := l.inBatch && l.closed.Load()
 	l.inBatch = false
 	if late {
 		closeStore() // ignore the error: a commit has synced
 	}
 }
 
-// gate is a mutex whose lock waits no longer than a context allows.
+// gate is a mutex whose lock waits no longer than a context allows. Make it with a capacity of 1.
 type gate chan struct{}
-
-func newGate() gate { return make(gate, 1) }
 
 // lock returns the error of ctx if ctx is done first. If it had to wait, the error names the frame and what it waited
 // for.

@@ -84,7 +84,7 @@ func (f *Frame) errEdited(err error) error {
 // edited reports whether an error of reading s may come from another process, which has edited or replaced the frame
 // since: another state is stored now.
 func (f *Frame) edited(s *snapshot, err error) bool {
-	if f.path == "" || f.isClosed() || !isFault(err) {
+	if f.path == "" || f.closed.Load() || !isFault(err) {
 		return false
 	}
 	if s.sparse {
@@ -122,7 +122,7 @@ type lockUser struct{ f *Frame }
 
 // Closed implements storage.User.
 func (u lockUser) Closed() error {
-	if u.f.isClosed() {
+	if u.f.closed.Load() {
 		return u.f.errClosed()
 	}
 	return nil
@@ -184,13 +184,6 @@ func (f *Frame) Close() error {
 func (f *Frame) closeStore() error {
 	f.lock.Close()
 	return f.store.close()
-}
-
-// endBatch lets the next batch begin. If Close was called during the batch, it closes the store.
-func (f *Frame) endBatch() {
-	defer f.unlock()
-	f.lock.EndEdit()
-	f.leaveBatch(f.closeStore)
 }
 
 // Refresh switches to the state that is stored now, and reports whether it differs from the previous one. Another
@@ -338,7 +331,7 @@ func (f *Frame) settle(r *reopened) (err error) {
 // settleRefreshed settles the state that a Refresh without Locking has found, before it is edited.
 func (f *Frame) settleRefreshed(ctx context.Context) error {
 	now := f.snap.Load()
-	if f.lock != nil || !f.unsettled || now == nil {
+	if now == nil {
 		return nil
 	}
 	s, err := f.reload(ctx, now, true, false)

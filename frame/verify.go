@@ -74,7 +74,7 @@ func (f *Frame) Verify(ctx context.Context, report func(error) error) (err error
 		}
 		again := chunks.seen[s.index.at(i)] != nil // a chunk that several entries share
 		n, last, err := chunks.verify(i)
-		if err != nil && f.isClosed() {
+		if err != nil && f.closed.Load() {
 			return err
 		}
 		if canceled := ctx.Err(); err != nil && canceled != nil { // no fault of the chunk

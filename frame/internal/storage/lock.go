@@ -346,9 +346,6 @@ func (l *Lock) Edit(ctx context.Context) error {
 
 // EndEdit undoes Edit, even if that failed.
 func (l *Lock) EndEdit() {
-	if l == nil {
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.writer {
