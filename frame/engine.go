@@ -187,6 +187,8 @@ func (e *engineBatch) Encode(ctx context.Context, size int, p engine.WritePlan, 
 	return (*Batch)(e).encodePlan(task.Context(ctx), size, p, all)
 }
 
+func (e *engineBatch) BlockSize() int { return int(e.next.blockSize) }
+
 func (e *engineBatch) View() engine.View { return (*view)(e.next) }
 
 func (e *engineBatch) Hold() (v engine.View, release func()) {

@@ -16,7 +16,7 @@ import (
 // error the array is unchanged. The error wraps ErrReadOnly, ErrBounds, ErrShape, ErrCorrupt or fs.ErrClosed, or is an
 // error of the storage or of ctx.
 func (a *Array) WriteBytes(ctx context.Context, src []byte, sel ...Index) error {
-	return a.edit(ctx, func(b *Batch) error { return b.WriteBytes(ctx, src, sel...) })
+	return a.edit(ctx, func(b *Batch) error { return b.write(task.Context(ctx), nil, src, false, sel) })
 }
 
 // WriteBytes writes src to a selection. See Array.WriteBytes.
@@ -85,7 +85,7 @@ func (a *Array) encode(ctx context.Context, b *frame.Batch, st *state, p engine.
 // checkBlocks returns an error if new chunks would have blocks of another size than those of the array. This includes
 // special chunks, which this package could read, but C-Blosc2 could not.
 func (a *Array) checkBlocks(b *frame.Batch, st *state) error {
-	if have := b.Engine().View().Info().BlockSize; int64(have) != st.geo.BlockBytes {
+	if have := b.Engine().BlockSize(); int64(have) != st.geo.BlockBytes {
 		return a.corrupt("blocks have %d bytes, but new chunks would get blocks of %d; copy the array to edit it", st.geo.BlockBytes, have)
 	}
 	return nil

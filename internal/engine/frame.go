@@ -39,6 +39,8 @@ type Batch interface {
 	// content of all chunks, for which memory is reserved, or 0 if it is unknown. Encode stops at the first error of
 	// the plan, of the context or of writing; the batch can then only be rolled back.
 	Encode(ctx context.Context, size int, p WritePlan, all int64) error
+	// BlockSize returns the block size of the header, which new chunks get, or 0 if it is automatic.
+	BlockSize() int
 	// View returns the state of the batch with the edits so far. It need not be released.
 	View() View
 	// Hold returns the state of the batch with the edits so far. The state stays readable until release is called,
