@@ -83,26 +83,24 @@ func (b *Batch) Commit() error {
 		b.b.Rollback()
 		return b.err
 	}
+	b.err = errEnded
 	err := b.b.Commit()
 	if err == nil {
 		b.a.state.Store(b.st)
 	}
-	b.end()
 	return err
 }
 
 // Rollback discards the edits of the batch and ends it. After Commit it does nothing, so it can be deferred.
 func (b *Batch) Rollback() {
 	b.b.Rollback()
-	b.end()
-}
-
-// end marks the batch as ended.
-func (b *Batch) end() {
 	if b.err == nil {
-		b.err = fmt.Errorf("ndarray: batch: %w", errs.ErrClosed)
+		b.err = errEnded
 	}
 }
+
+// errEnded is the error for a batch that has ended.
+var errEnded = fmt.Errorf("ndarray: batch: %w", errs.ErrClosed)
 
 // Shape returns the shape with the edits so far. The caller owns the slice.
 func (b *Batch) Shape() []int64 { return append([]int64{}, b.st.rec.Shape...) }

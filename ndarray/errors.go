@@ -73,16 +73,6 @@ func (e *lengthError) Error() string {
 // Unwrap returns ErrShape.
 func (e *lengthError) Unwrap() error { return ErrShape }
 
-// inItems returns an error of a function that takes bytes for a caller that passed values.
-func inItems(err error) error {
-	if e, ok := err.(*lengthError); ok {
-		counted := *e
-		counted.items = true
-		return &counted
-	}
-	return err
-}
-
 // rounding returns how to round a number to the nearest one of a dtype, or "" if that is not finite.
 func rounding(d meta.DType, v reflect.Value) string {
 	var x complex128

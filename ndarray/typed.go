@@ -163,6 +163,16 @@ func Write[T any](ctx context.Context, w Writer, data []T, sel ...Index) error {
 	return inItems(w.WriteBytes(ctx, b, sel...))
 }
 
+// inItems returns an error of a function that takes bytes for a caller that passed values.
+func inItems(err error) error {
+	if e, ok := err.(*lengthError); ok {
+		counted := *e
+		counted.items = true
+		return &counted
+	}
+	return err
+}
+
 // Fill writes one value to all items of a selection, in one commit or in a batch. value may be a number of any type,
 // but Fill returns ErrValue if the dtype cannot represent it exactly. So convert -999.9 for the dtype "<f4" first, as
 // in float32(-999.9). See Write.
