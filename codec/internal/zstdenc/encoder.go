@@ -163,7 +163,8 @@ func (e *Encoder) block(dst []byte, start, end int) int {
 	}
 	repeats := e.repeats
 	n := 0
-	if len(b) > 8 && !e.quiet.all(start, end) {
+	// Only the optimal parse has searched for quiet pieces.
+	if len(b) > 8 && (e.first.strategy != optimalParse || !e.quiet.all(start, end)) {
 		e.match(&e.first, start, end)
 		n = e.compress(start, end)
 		if e.first.retryLog > 0 && n < len(b)>>e.first.retryLog && n > 48 && (len(e.sequences) > 1 || len(e.text) > 256) {
