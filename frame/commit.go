@@ -50,7 +50,7 @@ func (f *Frame) Begin(ctx context.Context) (*Batch, error) {
 		cur = s
 	}
 	begun = true
-	return &Batch{f: f, mu: make(gate, 1), transaction: transaction{cur: cur, next: cur.successor()}}, nil
+	return &Batch{f: f, mu: newGate(), transaction: transaction{cur: cur, next: cur.successor()}}, nil
 }
 
 // endBatch lets the next batch begin. If Close was called during the batch, it closes the store.

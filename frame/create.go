@@ -430,7 +430,7 @@ func (f *Frame) first(ctx context.Context) (*Batch, error) {
 	if f.opts.Checksums {
 		s.checksums, s.vlmeta = &checksumSet{}, []meta.Layer{{Name: checksumLayer}}
 	}
-	b := &Batch{f: f, mu: make(gate, 1), transaction: transaction{next: s}}
+	b := &Batch{f: f, mu: newGate(), transaction: transaction{next: s}}
 	if f.opts.BlockTable {
 		b.notes = blocktable.Notes[entry]{}
 	}

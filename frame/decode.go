@@ -195,21 +195,11 @@ func (d *decoding) openNext(w *worker) {
 	} else {
 		j = new(decodeJob)
 	}
-	v, more := &j.visit, false
-	if d.prefetch != nil {
-		more = d.prefetch.next(j)
-	} else {
-		v.Blocks, v.From, v.To = v.Blocks[:0], 0, 0
-		more = d.plan.Next(v)
-	}
-	if !more {
+	if !d.next(j) {
 		d.last = true
 		d.idle = append(d.idle, j)
 		d.Wake()
 		return
-	}
-	if d.pass != nil {
-		j.ahead = d.pass.find(d.callCtx, d.from, v)
 	}
 	j.first, j.next, j.n, j.active, j.close, j.most = 0, 0, 0, 0, nil, d.workers
 	d.jobs = append(d.jobs, j)
@@ -224,6 +214,21 @@ func (d *decoding) openNext(w *worker) {
 	if j.n = n; ok && n == 0 {
 		d.finish(j)
 	}
+}
+
+// next sets the visit of a job to the next chunk of the plan, or returns false after the last one.
+func (d *decoding) next(j *decodeJob) bool {
+	if d.prefetch != nil {
+		return d.prefetch.next(j)
+	}
+	j.visit.Blocks, j.visit.From, j.visit.To = j.visit.Blocks[:0], 0, 0
+	if !d.plan.Next(&j.visit) {
+		return false
+	}
+	if d.pass != nil {
+		j.ahead = d.pass.find(d.callCtx, d.from, &j.visit)
+	}
+	return true
 }
 
 // open opens the chunk of a job and returns the number of needed blocks. It passes a special value to the plan and

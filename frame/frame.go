@@ -57,7 +57,7 @@ type oldFrame struct {
 
 func newFrame(path string, opts engine.Options, sys storage.System) (*Frame, error) {
 	f := &Frame{
-		path: path, name: path, opts: opts, sys: storage.At(sys, path), mu: make(gate, 1),
+		path: path, name: path, opts: opts, sys: storage.At(sys, path), mu: newGate(),
 	}
 	f.plain = coder.NewPool(&coder.Options{Concurrency: 1, MaxBytes: opts.MaxBytes, Trusted: &f.trusted})
 	var err error
@@ -436,8 +436,10 @@ func (l *lifecycle) leaveBatch(closeStore func() error) {
 	}
 }
 
-// gate is a mutex whose lock waits no longer than a context allows. Make it with a capacity of 1.
+// gate is a mutex whose lock waits no longer than a context allows.
 type gate chan struct{}
+
+func newGate() gate { return make(gate, 1) }
 
 // lock returns the error of ctx if ctx is done first. If it had to wait, the error names the frame and what it waited
 // for.

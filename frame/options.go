@@ -434,6 +434,8 @@ func (f *Frame) allocLimit(ctx context.Context, n int64) (int64, error) {
 		return f.opts.MaxBytes, nil
 	case f.opts.MaxBytes < 0 || f.trusted.Load():
 		return math.MaxInt64, nil
+	case n <= coder.FreeBytes:
+		return coder.FreeBytes, nil
 	}
 	found, err := f.evidence(ctx, (n-1)/coder.MemoryRatio+1)
 	return max(coder.FreeBytes, ratioOf(found)), err

@@ -302,7 +302,7 @@ func (r *Regions) write(ctx context.Context, encode func(ctx context.Context, b 
 		return err
 	}
 	defer r.f.unuse(s)
-	b := &Batch{f: r.f, mu: make(gate, 1), transaction: transaction{next: s.successor()}}
+	b := &Batch{f: r.f, mu: newGate(), transaction: transaction{next: s.successor()}}
 	b.sink = func(i int, c []byte, h *coder.Header) error {
 		if err := ctx.Err(); err != nil {
 			return err
