@@ -114,7 +114,7 @@ func (s *Store) visitAttrs(ctx context.Context, group string, see func(f *frame.
 func (s *Store) SetAttr(ctx context.Context, group, attr string, v any) error {
 	ctx = task.Context(ctx)
 	group = cleanKey(group)
-	return s.editing(group, func() error { return s.setAttr(ctx, group, attr, v) })
+	return s.editing(ctx, group, func() error { return s.setAttr(ctx, group, attr, v) })
 }
 
 // setAttr is SetAttr with a clean key, during an edit.

@@ -120,8 +120,10 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 	return createFile(d, temp, name, noSync, rename, func(w io.Writer) error { _, err := f.Save(ctx, w); return err })
 }
 
-// Edit opens the directory store (.b2d) or embed store (.b2e) with a name for reading and editing. Only one Store at a
-// time may edit. See Open.
+// Edit opens the directory store (.b2d) or embed store (.b2e) with a name for reading and editing. See Open.
+//
+// Only one Store at a time may edit. After an edit by another Store, edits return frame.ErrChanged and write nothing,
+// unless both edit at the same moment: then leaves may be lost.
 //
 // Each edit takes effect completely or not at all, even after a crash. If it returns an error, it may have taken
 // effect. The Store then shows what the files hold, or it rejects edits and Pack until it is opened again. Edit removes
@@ -229,7 +231,11 @@ func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error
 	}
 	old := s.embed
 	s.embed = f
+	s.edit.head.src = source.FromReader(file, int64(len(s.edit.head.b)))
 	p, err := newPool(f)
+	if err == nil {
+		err = s.edit.head.read(ctx, s.edit.head.b[:])
+	}
 	if err != nil {
 		old.Close()
 		s.Close()
@@ -243,8 +249,9 @@ func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error
 	return s, nil
 }
 
-// editing calls do while no other edit runs. Errors have the key.
-func (s *Store) editing(key string, do func() error) error {
+// editing calls do while no other edit runs. Errors have the key. After an edit by another Store it does nothing and
+// returns frame.ErrChanged, because this Store would overwrite what that one has written.
+func (s *Store) editing(ctx context.Context, key string, do func() error) error {
 	if s.edit == nil {
 		return atKey(key, fmt.Errorf("%w; open the store with Edit", ErrReadOnly))
 	}
@@ -255,7 +262,13 @@ func (s *Store) editing(key string, do func() error) error {
 		err = errs.ErrClosed
 	}
 	if err == nil {
+		err = s.edit.head.check(ctx)
+	}
+	if err == nil {
 		err = do()
+		if headErr := s.edit.head.read(context.WithoutCancel(ctx), s.edit.head.b[:]); err == nil {
+			err = headErr
+		}
 	}
 	return atKey(key, err)
 }
@@ -273,7 +286,7 @@ func (s *Store) editing(key string, do func() error) error {
 func (s *Store) Put(ctx context.Context, key string, f *frame.Frame) error {
 	ctx = task.Context(ctx)
 	key = cleanKey(key)
-	return s.editing(key, func() error {
+	return s.editing(ctx, key, func() error {
 		if err := s.checkTable(ctx, key); err != nil {
 			return err
 		}
@@ -464,7 +477,7 @@ func (s *Store) syncDirs(name string) error {
 func (s *Store) Delete(ctx context.Context, key string) error {
 	ctx = task.Context(ctx)
 	key = cleanKey(key)
-	return s.editing(key, func() error {
+	return s.editing(ctx, key, func() error {
 		l := s.index.get(key)
 		if l == nil {
 			l = s.onlyAttrs(key)

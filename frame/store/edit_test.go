@@ -500,3 +500,44 @@ func checkPacked(t *testing.T, name string) {
 		}
 	}
 }
+
+// TestTwoEditors lets two Stores edit one embed store in turn. The one that did not see the last edit must fail: it
+// would write its own list of leaves, and its bytes to the same place.
+func TestTwoEditors(t *testing.T) {
+	for _, ext := range []string{".b2e", ".b2d"} {
+		t.Run(ext, func(t *testing.T) {
+			ctx := t.Context()
+			name := filepath.Join(t.TempDir(), "s"+ext)
+			o := OpenOptions{}
+			if ext == ".b2d" {
+				o.Threshold = 1 << 30
+			}
+			a, err := Create(ctx, name, &CreateOptions{OpenOptions: o})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			b, err := Edit(ctx, name, &o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer b.Close()
+			for i := range 3 {
+				if err := b.Put(ctx, fmt.Sprint("/b", i), contentFrame(t, []byte{1, byte(i)})); err != nil {
+					t.Fatal(err)
+				}
+				if err := a.Put(ctx, fmt.Sprint("/a", i), contentFrame(t, []byte{2, byte(i)})); !errors.Is(err, frame.ErrChanged) {
+					t.Errorf("Put after an edit of another Store: %v, want ErrChanged", err)
+				}
+			}
+			s, err := Open(ctx, name, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer s.Close()
+			if got := slices.Collect(s.Keys("/")); len(got) != 3 {
+				t.Errorf("leaves %v, want those of the second Store", got)
+			}
+		})
+	}
+}

@@ -400,4 +400,5 @@ type editor struct {
 	noSync    bool
 	nodes     map[string]map[string]any // the stored map of the embed store; nil if it is not decoded yet
 	broken    error                     // a commit of the embed store failed, so that its stored state is not known
+	head      embedHead                 // of the embed store after the last edit
 }
