@@ -88,6 +88,8 @@ func (v *view) MetaLayer(name string) ([]byte, bool) {
 
 func (v *view) Meta() []meta.Layer { return copyLayers(v.meta) }
 
+func (v *view) VLMeta(name string) ([]byte, error) { return (*snapshot)(v).vlMeta(name) }
+
 func (v *view) Info() engine.Info { return engine.Info((*snapshot)(v).info()) }
 
 func (v *view) ChunkInfo(ctx context.Context, i int) (engine.ChunkInfo, error) {

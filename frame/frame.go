@@ -294,16 +294,21 @@ func (f *Frame) VLMeta(name string) ([]byte, error) {
 	if s == nil {
 		return nil, f.errClosed()
 	}
+	return s.vlMeta(name)
+}
+
+// vlMeta is VLMeta for a state.
+func (s *snapshot) vlMeta(name string) ([]byte, error) {
 	i := findLayer(s.vlmeta, name)
 	if i < 0 {
-		return nil, f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
+		return nil, s.f.wrap("variable-length metalayer "+name, -1, errs.ErrNotExist)
 	}
-	if f.opts.Verify {
-		if err := f.checkLayer(nil, s, true, s.vlmeta[i]); err != nil {
+	if s.f.opts.Verify {
+		if err := s.f.checkLayer(nil, s, true, s.vlmeta[i]); err != nil {
 			return nil, err
 		}
 	}
-	return f.vlContent(s.vlmeta[i])
+	return s.f.vlContent(s.vlmeta[i])
 }
 
 // pin is acquire without the lock file. It returns nil if the frame is closed. Call unpin afterwards.

@@ -100,6 +100,8 @@ type View interface {
 	MetaLayer(name string) ([]byte, bool)
 	// Meta returns copies of all metalayers, in the order in which they are stored.
 	Meta() []meta.Layer
+	// VLMeta returns the content of a variable-length metalayer. See frame.Frame.VLMeta.
+	VLMeta(name string) ([]byte, error)
 	// Info returns the content of the header of the state.
 	Info() Info
 	// Local reports whether the bytes are in memory or in a file, and not in a frame.Source.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 
 	"github.com/goblosc/blosc2/frame"
@@ -89,9 +90,6 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 	if err != nil {
 		return err
 	}
-	if next.perBlock, err = o.itemsPerBlock(); err != nil { // another Array may have chosen it since
-		return err
-	}
 	perBlock := int(min(next.perBlock, int64(len(added[0]))))
 	if perBlock == 0 {
 		perBlock = blockLength(o.f.Info().Params.Level, added[0])
@@ -124,21 +122,32 @@ func (o *Array) appendBatches(ctx context.Context, b *frame.Batch, added [][][]b
 }
 
 // stored returns a copy of the batches that the frame has now, with their encoded lengths: another Array or process may
-// have appended since. It decodes the metalayer if that has changed since the last Append, or if there was none.
+// have appended since, or chosen the number of items of a block. It decodes the metalayer if that has changed since the
+// last Append, or if there was none.
 func (o *Array) stored(ctx context.Context) (*batches, error) {
-	content, _, err := frames.VLMeta(o.f, lengthsLayer)
+	v, err := o.f.Engine().View(ctx)
 	if err != nil {
+		return nil, err
+	}
+	defer v.Release()
+	perBlock, err := o.itemsPerBlock(v)
+	if err != nil {
+		return nil, err
+	}
+	content, err := v.VLMeta(lengthsLayer)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	known := *o.batches.Load()
-	if len(known.ends) == o.f.NumChunks() && known.encoded != nil && bytes.Equal(content, known.content()) {
+	known.perBlock = perBlock
+	if len(known.ends) == v.Info().NumChunks && known.encoded != nil && bytes.Equal(content, known.content()) {
 		return &known, nil
 	}
-	lengths, err := o.batchLengths(ctx)
+	lengths, err := o.batchLengths(ctx, v)
 	if err != nil {
 		return nil, err
 	}
-	next := &batches{}
+	next := &batches{perBlock: perBlock}
 	return next, next.add(lengths)
 }
 

@@ -3,7 +3,9 @@ package objects
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"iter"
 	"math"
 	"slices"
@@ -14,6 +16,7 @@ import (
 	"github.com/goblosc/blosc2/frame"
 	"github.com/goblosc/blosc2/frame/store/internal/faults"
 	"github.com/goblosc/blosc2/frame/store/internal/frames"
+	"github.com/goblosc/blosc2/internal/engine"
 )
 
 // An Array is an open object, batch or list array of python-blosc2 (.b2b): a list of items of any type, which may be
@@ -93,7 +96,7 @@ func New(ctx context.Context, f *frame.Frame) (*Array, error) {
 		o.Len() // for count
 		return o, nil
 	}
-	if err := o.readBatches(ctx, m.ItemsPerBlock); err != nil {
+	if err := o.readBatches(ctx); err != nil {
 		return nil, err
 	}
 	return o, nil
@@ -125,13 +128,21 @@ func (o *Array) same() error {
 	return nil
 }
 
-// readBatches sets the batches to those of the frame.
-func (o *Array) readBatches(ctx context.Context, perBlock int64) error {
-	lengths, err := o.batchLengths(ctx)
+// readBatches sets the batches to those of one state of the frame: another process may append at the same time.
+func (o *Array) readBatches(ctx context.Context) error {
+	v, err := o.f.Engine().View(ctx)
 	if err != nil {
 		return err
 	}
-	list := &batches{perBlock: perBlock}
+	defer v.Release()
+	list := &batches{}
+	if list.perBlock, err = o.itemsPerBlock(v); err != nil {
+		return err
+	}
+	lengths, err := o.batchLengths(ctx, v)
+	if err != nil {
+		return err
+	}
 	if list.ends, err = appendEnds(nil, lengths); err == nil {
 		o.batches.Store(list)
 	}
@@ -160,19 +171,15 @@ func (o *Array) Refresh(ctx context.Context) (bool, error) {
 		return changed, nil
 	}
 	old := o.batches.Load()
-	perBlock, err := o.itemsPerBlock()
-	if err == nil {
-		err = o.readBatches(ctx, perBlock)
-	}
-	if err != nil {
+	if err := o.readBatches(ctx); err != nil {
 		return false, fmt.Errorf("objects: refreshing: %w", err)
 	}
 	return changed || !slices.Equal(old.ends, o.batches.Load().ends), nil // a read may have switched the frame
 }
 
-// itemsPerBlock returns the number of items of the blocks of a batched array, or 0, as the frame has it now.
-func (o *Array) itemsPerBlock() (int64, error) {
-	content, _ := frames.MetaLayer(o.f, "batcharray")
+// itemsPerBlock returns the number of items of the blocks of a batched array, or 0, in a state of the frame.
+func (o *Array) itemsPerBlock(v engine.View) (int64, error) {
+	content, _ := v.MetaLayer("batcharray")
 	var m batchMeta
 	if err := frames.UnmarshalMeta(o.f, content, &m); err != nil {
 		return 0, cmp.Or(frames.Closed(o.f), fmt.Errorf("metalayer batcharray: %w", err))
@@ -186,24 +193,21 @@ func (o *Array) itemsPerBlock() (int64, error) {
 // lengthsLayer is the variable-length metalayer with the lengths of the batches.
 const lengthsLayer = "_batch_array_metadata"
 
-// batchLengths returns the number of items of each batch.
-func (o *Array) batchLengths(ctx context.Context) ([]int64, error) {
-	b, ok, err := frames.VLMeta(o.f, lengthsLayer)
-	if err != nil {
+// batchLengths returns the number of items of each batch in a state of the frame.
+func (o *Array) batchLengths(ctx context.Context, v engine.View) ([]int64, error) {
+	b, err := v.VLMeta(lengthsLayer)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
 	var m struct {
 		Lengths []int64 `msgpack:"batch_lengths"`
 	}
-	if ok {
+	if err == nil {
 		if err := frames.UnmarshalMeta(o.f, b, &m); err != nil {
 			return nil, fmt.Errorf("metalayer %s: %w", lengthsLayer, err)
 		}
 	}
-	n := o.f.NumChunks()
-	if err := frames.Closed(o.f); err != nil {
-		return nil, err
-	}
+	n := v.Info().NumChunks
 	if m.Lengths == nil && n > 0 {
 		if m.Lengths, err = o.countItems(ctx, n); err != nil {
 			return nil, err

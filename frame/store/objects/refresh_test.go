@@ -123,3 +123,37 @@ func TestRefresh(t *testing.T) {
 		check(kind == Batches, append(want, "g")...)
 	}
 }
+
+// TestOneState opens and refreshes an array of a frame while another Array appends to the frame.
+func TestOneState(t *testing.T) {
+	ctx := t.Context()
+	w, err := Create(ctx, "", Batches, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	done := make(chan error, 1)
+	go func() {
+		var err error
+		for range 500 {
+			err = errors.Join(err, w.Append(ctx, "a", "b"))
+		}
+		done <- err
+	}()
+	for ended := false; !ended; {
+		select {
+		case err := <-done:
+			if ended = true; err != nil {
+				t.Error(err)
+			}
+		default:
+		}
+		r, err := New(ctx, w.Frame())
+		if err == nil {
+			_, err = r.Refresh(ctx)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
