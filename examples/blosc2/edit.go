@@ -216,8 +216,11 @@ Examples:
 
 // Run runs the verb.
 func (v *setCmd) Run(e *env) error {
-	if v.Value != nil && v.In != "" {
+	switch {
+	case v.Value != nil && v.In != "":
 		return usagef("IN and -value exclude each other")
+	case v.Value != nil && (v.Raw || v.DType != ""):
+		return usagef("-value excludes -raw and -dtype, which are for IN")
 	}
 	sel, err := parseSelection(v.Sel)
 	if err != nil {

@@ -150,6 +150,7 @@ func TestUsage(t *testing.T) {
 		{"create", "-chunksize", "5", "-chunks", "3", x}, {"create", "-typesize", "5", x}, {"create", "-chunks", "3000000000", x},
 		{"create", "-codec-meta", "256", x}, {"create", "-filters", "trunc_prec", "-filters-meta", "-129", x},
 		{"copy", "-sparse", "-contiguous", x, x}, {"set", x, "0", "in", "-value", "1"}, {"vlmeta", x, "get"},
+		{"set", x, "0", "-value", "1", "-raw"}, {"set", x, "0", "-value", "1", "-dtype", "<f4"},
 		{"vlmeta", x, "rename", "a"}, {"vlmeta", x, "set", "a", "zz", "-hex"}, {"vlmeta", x, "set", "a", "nope"},
 		{"resize", x, "3,a"}, {"create", "-filters", "trunc_prec:x", x}, {"create", "-filters", "trunc_prec:", x},
 		{"create", "-filters", "trunc_prec:256", x}, {"create", "-filters", "shuffle,trunc_prec:1", "-filters-meta", "0,2", x},
