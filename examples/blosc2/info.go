@@ -37,6 +37,9 @@ func (v *infoCmd) Run(e *env) error {
 	if v.JSON && (v.Chunks || v.Tree) {
 		return usagef("-json excludes -chunks and -tree")
 	}
+	if v.Tree && v.Chunks {
+		return usagef("-tree and -chunks exclude each other")
+	}
 	var failed []error
 	for i, path := range v.Paths {
 		if i > 0 && !v.JSON {
