@@ -39,6 +39,8 @@ func (v *repairCmd) Run(e *env) error {
 	switch {
 	case v.Clean && v.New != "":
 		return usagef("-clean and NEW exclude each other")
+	case v.Clean && (v.Sparse || v.Checksums || v.Overwrite):
+		return usagef("-clean excludes -sparse, -checksums and -overwrite, which are for NEW")
 	case v.Clean:
 		return clean(e, v.Damaged)
 	case v.New == "":
