@@ -153,6 +153,7 @@ func TestUsage(t *testing.T) {
 		{"set", x, "0", "-value", "1", "-raw"}, {"set", x, "0", "-value", "1", "-dtype", "<f4"},
 		{"info", x, "-tree", "-chunks"},
 		{"repair", x, "-clean", "-sparse"}, {"repair", x, "-clean", "-checksums"}, {"repair", x, "-clean", "-overwrite"},
+		{"vlmeta", x, "-hex", "delete", "a"},
 		{"vlmeta", x, "rename", "a"}, {"vlmeta", x, "set", "a", "zz", "-hex"}, {"vlmeta", x, "set", "a", "nope"},
 		{"resize", x, "3,a"}, {"create", "-filters", "trunc_prec:x", x}, {"create", "-filters", "trunc_prec:", x},
 		{"create", "-filters", "trunc_prec:256", x}, {"create", "-filters", "shuffle,trunc_prec:1", "-filters-meta", "0,2", x},

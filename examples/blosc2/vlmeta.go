@@ -54,6 +54,8 @@ func (v *vlmetaCmd) Run(e *env) error {
 		return usagef("too many arguments: %s takes no NAME", action)
 	case want < 2 && v.Value != nil:
 		return usagef("too many arguments: %s takes no VALUE", action)
+	case action == "delete" && v.Hex:
+		return usagef("-hex is for values, and delete takes none")
 	case action == "list" || action == "get":
 		return readVLMeta(e, v.Path, names, v.Hex)
 	}
