@@ -99,7 +99,7 @@ func attackVerbs(m *attack.Mutant, dir, outside string) (o attack.Outcome, err e
 // attackLooks returns verbs that compute something of an array or compare it with its copy.
 func attackLooks(in, copied string) [][]string {
 	return [][]string{
-		{"stats", in}, {"stats", "-json", "-axis", "0", "-quantiles", "0,0.5,1", in}, {"plot", "-size", "100x100", in, "-"},
+		{"stats", "-quantiles", "0,0.5,1", in}, {"stats", "-json", "-axis", "0", in}, {"plot", "-size", "100x100", in, "-"},
 		{"plot", "-kind", "histogram", "-svg", "-size", "100x100", in, "-", "..., 0"},
 		{"plot", "-percentile", "2,98", "-log", "-size", "100x100", in, "-"}, {"diff", in, in}, {"diff", "-tolerance", "1", in, copied},
 	}

@@ -154,6 +154,7 @@ func TestUsage(t *testing.T) {
 		{"info", x, "-tree", "-chunks"},
 		{"repair", x, "-clean", "-sparse"}, {"repair", x, "-clean", "-checksums"}, {"repair", x, "-clean", "-overwrite"},
 		{"vlmeta", x, "-hex", "delete", "a"},
+		{"stats", x, "-axis", "0", "-bins", "5"}, {"stats", x, "-axis", "0", "-quantiles", "0.5"},
 		{"vlmeta", x, "rename", "a"}, {"vlmeta", x, "set", "a", "zz", "-hex"}, {"vlmeta", x, "set", "a", "nope"},
 		{"resize", x, "3,a"}, {"create", "-filters", "trunc_prec:x", x}, {"create", "-filters", "trunc_prec:", x},
 		{"create", "-filters", "trunc_prec:256", x}, {"create", "-filters", "shuffle,trunc_prec:1", "-filters-meta", "0,2", x},

@@ -147,7 +147,7 @@ func TestPasses(t *testing.T) {
 				t.Fatal(err)
 			}
 			before := p.done.Load()
-			v := &statsCmd{}
+			v := &statsCmd{Bins: new(int)}
 			for i := range k {
 				v.Quantiles = append(v.Quantiles, (float64(i)+0.5)/float64(k))
 			}

@@ -15,7 +15,7 @@ import (
 type statsCmd struct {
 	progressOption
 	Axis      *int      `placeholder:"N" help:"print a table with a row for each position along this axis; -1 is the last one"`
-	Bins      int       `placeholder:"10" default:"10" help:"bins of the histogram; 0 for none"`
+	Bins      *int      `placeholder:"10" help:"bins of the histogram; 0 for none"`
 	Quantiles fractions `placeholder:"0.25,0.5" help:"quantiles to print, from 0 to 1"`
 	JSON      bool      `name:"json" help:"print one JSON object"`
 	Path      string    `arg:"" name:"PATH"`
@@ -75,8 +75,11 @@ func statistics(d meta.DType) ([]statistic, error) {
 
 // Run runs the verb.
 func (v *statsCmd) Run(e *env) error {
-	if v.Bins < 0 || v.Bins > 10000 {
-		return usagef("-bins: want a number from 0 to 10000, got %d", v.Bins)
+	if n := v.bins(); n < 0 || n > 10000 {
+		return usagef("-bins: want a number from 0 to 10000, got %d", n)
+	}
+	if v.Axis != nil && (v.Bins != nil && *v.Bins > 0 || len(v.Quantiles) > 0) {
+		return usagef("-axis excludes -bins and -quantiles")
 	}
 	defer e.count(v.progressOption)()
 	a, done, err := openArray(e, v.Path)
@@ -126,9 +129,17 @@ func (v *statsCmd) passes(n int, d meta.DType) int {
 	return n
 }
 
+// bins returns the number of bins of the histogram.
+func (v *statsCmd) bins() int {
+	if v.Bins == nil {
+		return 10
+	}
+	return *v.Bins
+}
+
 // hasHistogram reports whether the verb prints the histogram of items of a dtype.
 func (v *statsCmd) hasHistogram(d meta.DType) bool {
-	return v.Bins > 0 && strings.ContainsRune("iuf", rune(d.Kind))
+	return v.bins() > 0 && strings.ContainsRune("iuf", rune(d.Kind))
 }
 
 // reader returns a view of a selection, or an array in memory if the selection has index arrays.
@@ -230,7 +241,7 @@ func (v *statsCmd) histogram(e *env, r ndarray.Reader, low, high string) ([]floa
 	if !isFinite(first) || !isFinite(last) || !isFinite(last-first) {
 		return nil, nil, errNoEdges
 	}
-	bins := v.Bins
+	bins := v.bins()
 	if first == last {
 		bins = 1
 	}
