@@ -122,8 +122,9 @@ func createEmbed(ctx context.Context, d storage.Directory, temp, name string, la
 
 // Edit opens the directory store (.b2d) or embed store (.b2e) with a name for reading and editing. See Open.
 //
-// Only one Store at a time may edit. After an edit by another Store, edits return frame.ErrChanged and write nothing,
-// unless both edit at the same moment: then leaves may be lost.
+// Only one Store at a time may edit. If another Store has edited the embed store since, edits return frame.ErrChanged
+// and write nothing. Two edits at the same moment may lose leaves, and the edit of a leaf with a file of its own is not
+// noticed.
 //
 // Each edit takes effect completely or not at all, even after a crash. If it returns an error, it may have taken
 // effect. The Store then shows what the files hold, or it rejects edits and Pack until it is opened again. Edit removes
@@ -249,8 +250,8 @@ func (s *Store) editEmbed(ctx context.Context, file storage.File) (*Store, error
 	return s, nil
 }
 
-// editing calls do while no other edit runs. Errors have the key. After an edit by another Store it does nothing and
-// returns frame.ErrChanged, because this Store would overwrite what that one has written.
+// editing calls do while no other edit runs. Errors have the key. If another Store has edited the embed store, editing
+// does not call do, which would overwrite what that Store has written, and returns frame.ErrChanged.
 func (s *Store) editing(ctx context.Context, key string, do func() error) error {
 	if s.edit == nil {
 		return atKey(key, fmt.Errorf("%w; open the store with Edit", ErrReadOnly))

@@ -62,17 +62,20 @@ func (p *Pool) Run(n int, f func(i int)) {
 	c.last.Store(0)
 	c.done.Add(n - 1)
 	p.help(c, n-1)
-	func() {
-		defer func() { // also if f panics
-			soon(func() bool { return c.left.Load() == 0 })
-			c.done.Wait()
-		}()
-		f(0)
-	}()
+	c.lead()
 	x := c.exit.Swap(nil)
 	c.f = nil
 	p.calls.Put(c)
 	x.Continue()
+}
+
+// lead runs the caller's part, and waits for the helpers even if that part panics.
+func (c *call) lead() {
+	defer func() {
+		soon(func() bool { return c.left.Load() == 0 })
+		c.done.Wait()
+	}()
+	c.f(0)
 }
 
 // help gives a call to n helpers: idle ones first, then new goroutines.
@@ -104,20 +107,25 @@ func (p *Pool) help(c *call, n int) {
 // run takes part in calls until no call arrives for a moment.
 func (h *helper) run() {
 	for more := true; more; {
-		c := h.next.Swap(nil)
-		task.Run(func() { c.f(int(c.last.Add(1))) }, func(x *task.Exit) {
-			if x != nil {
-				c.exit.CompareAndSwap(nil, x)
-			}
-			more = !x.Goexit() && h.pool.enter(h)
-			c.left.Add(-1)
-			c.done.Done()
-		})
+		more = h.do(h.next.Swap(nil))
 		if more && !soon(func() bool { return h.next.Load() != nil }) {
 			more = !h.pool.leave(h)
 		}
 	}
 	h.pool.helpers.Put(h)
+}
+
+// do runs the helper's part of a call, and reports whether the helper is now idle.
+func (h *helper) do(c *call) (idle bool) {
+	task.Run(func() { c.f(int(c.last.Add(1))) }, func(x *task.Exit) {
+		if x != nil {
+			c.exit.CompareAndSwap(nil, x)
+		}
+		idle = !x.Goexit() && h.pool.enter(h)
+		c.left.Add(-1)
+		c.done.Done()
+	})
+	return idle
 }
 
 // enter makes a helper idle. It returns false if there are enough idle helpers.
