@@ -78,12 +78,11 @@ func (v *view) Release() {
 func (v aheadView) Release() {}
 
 func (v *view) MetaLayer(name string) ([]byte, bool) {
-	for _, l := range v.meta {
-		if l.Name == name {
-			return l.Content, true
-		}
+	i := findLayer(v.meta, name)
+	if i < 0 {
+		return nil, false
 	}
-	return nil, false
+	return v.meta[i].Content, true
 }
 
 func (v *view) Meta() []meta.Layer { return copyLayers(v.meta) }

@@ -336,9 +336,6 @@ func evidenceContext(n int64) (context.Context, context.CancelFunc) {
 
 // checkAlloc is CheckAlloc with a context.
 func (f *Frame) checkAlloc(ctx context.Context, n int64) error {
-	if n <= coder.FreeBytes && f.opts.MaxBytes <= 0 {
-		return nil
-	}
 	if err := checkAddress(n); err != nil {
 		return err
 	}
