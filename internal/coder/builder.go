@@ -135,15 +135,7 @@ func (b *builder) begin(dst []byte, size int) {
 // encode encodes block k, the next one, and adds it.
 func (b *builder) encode(k int) error {
 	if b.from.Ready != nil {
-		encoded, err := b.from.Ready(k)
-		ok := err == nil && encoded != nil
-		if ok {
-			ok, err = b.l.roomFor(encoded, k, b.room())
-		}
-		if ok {
-			b.addBlock(k, append(b.dst, encoded...))
-		}
-		if ok || err != nil {
+		if ok, err := b.addReady(k); ok || err != nil {
 			return err
 		}
 	}
@@ -173,6 +165,19 @@ func (b *builder) encode(k int) error {
 		b.l.putStored(out[at:], kept)
 	}
 	return nil
+}
+
+// addReady adds block k, the next one, if it was encoded elsewhere and encoding it here would give the same bytes.
+func (b *builder) addReady(k int) (bool, error) {
+	encoded, err := b.from.Ready(k)
+	if err != nil || encoded == nil {
+		return false, err
+	}
+	ok, err := b.l.roomFor(encoded, k, b.room())
+	if ok {
+		b.addBlock(k, append(b.dst, encoded...))
+	}
+	return ok, err
 }
 
 // room returns the number of bytes that the chunk may still grow by.
